@@ -1,0 +1,30 @@
+# onceover_library(NAME [DEPENDS module…] [LINK library…])
+# Every .cpp file of the current folder becomes the static library onceover_NAME. DEPENDS names modules of this project;
+# the include test (tests/include_rules) holds the same list against the #include lines.
+function(onceover_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(onceover_${name} STATIC ${sources})
+  target_link_libraries(onceover_${name} PUBLIC onceover_options)
+  foreach(module ${ARG_DEPENDS})
+    target_link_libraries(onceover_${name} PUBLIC onceover_${module})
+  endforeach()
+  target_link_libraries(onceover_${name} PUBLIC ${ARG_LINK})
+  set_property(GLOBAL APPEND_STRING PROPERTY ONCEOVER_MODULES "${name}:${ARG_DEPENDS}\n")
+endfunction()
+
+# onceover_test(FOLDER [DEPENDS module…]): one GoogleTest program from tests/FOLDER/*.cpp.
+function(onceover_test folder)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  add_executable(test_${folder} ${sources})
+  target_link_libraries(test_${folder} PRIVATE onceover_options GTest::gtest_main)
+  foreach(module ${ARG_DEPENDS})
+    target_link_libraries(test_${folder} PRIVATE onceover_${module})
+  endforeach()
+  target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${folder} PRIVATE ONCEOVER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    ONCEOVER_PROGRAM="$<TARGET_FILE:onceover>")
+  add_dependencies(test_${folder} onceover)
+  gtest_discover_tests(test_${folder} TEST_PREFIX ${folder}/ DISCOVERY_TIMEOUT 60)
+endfunction()

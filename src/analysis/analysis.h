@@ -1,0 +1,55 @@
+// What a plan implies: which rows are needed, which values outlive a call, what a run costs.
+//
+// Everything here is derived from the plan's steps; nothing knows an architecture. Pure functions of immutable plans,
+// safe from any thread.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace onceover {
+
+// Which rows of a value anybody needs.
+enum class Rows : uint8_t {
+  None,    // never computed
+  Logits,  // only rows whose logits are asked for
+  All,     // every row, because later rows read it as history
+};
+
+// How much of a state value lives on after a call.
+struct Retention {
+  enum class Kind : uint8_t {
+    Every,   // every row: grows with the sequence
+    Window,  // the last `window` rows: a ring
+    Matrix,  // one matrix per sequence: a recurrence
+  };
+  Kind kind = Kind::Every;
+  int window = 0;  // rows a ring keeps between calls
+
+  int64_t rows(int64_t tokens) const;  // rows that live after `tokens` tokens; 1 for a matrix
+};
+
+// A value that outlives the call: a k or v operand of Attend (its rows), or the matrix of a Retain step.
+struct Slot {
+  ValueId value;      // the step that makes the rows, or the Retain step that owns the matrix
+  int64_t width;      // elements a row; elements of the whole matrix for Kind::Matrix
+  Retention keep;
+  int64_t elements(int64_t tokens) const { return keep.rows(tokens) * width; }
+};
+
+struct Analysis {
+  std::vector<Rows> demand;    // by value
+  std::vector<Slot> slots;     // in order of value
+  std::vector<int> slot_of;    // by value; -1 = none
+
+  int64_t state_elements(int64_t tokens) const;  // of one sequence that holds `tokens` tokens
+};
+
+// Which rows get logits: those asked for, or every row (log-probs of a whole prompt, training).
+enum class LogitRows : uint8_t { Asked, Every };
+
+Analysis analyse(const Plan& plan, LogitRows logits = LogitRows::Asked);
+
+}  // namespace onceover

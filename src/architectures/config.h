@@ -1,0 +1,85 @@
+// The description of a model: what config.json holds. Keys and meanings are Hugging Face's where one exists.
+//
+// config.json is untrusted: unknown keys, wrong types, values out of range and keys that mean nothing for the chosen
+// architecture are Errors that name the file and the key. docs/config.md lists every key.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onceover {
+
+enum class Mixer { Attention, Retention };       // how the self-decoder mixes rows
+enum class PositionEmbedding { Rope, None };     // None = NoPE
+enum class CrossKv { Projected, LastLayer };     // own norm and projections (YOCO), or the last self layer's KV (YOCO++)
+enum class ResidualSource { SameLoop, FirstLoop };
+enum class Initializer { Normal, Yoco };
+
+struct Config {
+  std::string architecture = "transformer";
+  int vocab_size = 32000;
+  int hidden_size = 768;
+  int num_hidden_layers = 12;
+  int num_attention_heads = 12;
+  int num_key_value_heads = 12;
+  int head_dim = 64;
+  int intermediate_size = 2048;
+  int max_position_embeddings = 8192;
+  double rms_norm_eps = 1e-5;
+  double rope_theta = 10000;
+  bool tie_word_embeddings = true;
+  double embedding_scale = 1;
+  Initializer initializer = Initializer::Normal;
+  double initializer_range = 0.02;
+  std::optional<int> bos_token_id, eos_token_id, pad_token_id;
+
+  // Attention window of the layers that have one; absent = every earlier row.
+  std::optional<int> sliding_window;
+
+  // Depth by repetition.
+  int num_loops = 1;
+  int num_recursed_layers = 0;  // rins: layers of A; 0 = half
+
+  // YOCO.
+  int num_self_layers = 0;  // layers of the self-decoder; 0 = half
+  Mixer self_mixer = Mixer::Attention;
+  int num_retention_heads = 0;  // 0 = hidden_size / 256, at least 1
+  double retention_temperature = 16;
+  PositionEmbedding self_position_embedding = PositionEmbedding::Rope;
+  PositionEmbedding cross_position_embedding = PositionEmbedding::Rope;
+  CrossKv cross_kv = CrossKv::Projected;
+
+  // YOCO++.
+  double kv_residual_scale = 35;
+  ResidualSource kv_residual_source = ResidualSource::SameLoop;
+  bool kv_residual_per_loop = false;
+
+  // Routed feed-forward; 0 experts = dense.
+  int num_experts = 0;
+  int num_experts_per_tok = 8;
+  int moe_intermediate_size = 0;
+  int shared_expert_intermediate_size = 0;
+  bool norm_topk_prob = true;
+  double router_aux_loss_coef = 0.01;
+};
+
+// Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of the
+// architecture (registry.h).
+Config config_from_json(const nlohmann::json& json, const std::string& where);
+Config config_from_text(std::string_view text, const std::string& where);
+
+// Every key that means something for the architecture, in the order of docs/config.md; reading it back gives `config`.
+nlohmann::ordered_json config_to_json(const Config& config);
+
+// Throws Error unless the sizes fit together and the architecture knows every setting that differs from its default.
+void check_config(const Config& config, const std::string& where);
+
+struct ConfigKey {
+  std::string name, type, meaning;
+};
+std::vector<ConfigKey> config_keys();
+
+}  // namespace onceover

@@ -1,0 +1,34 @@
+// The architectures by name.
+//
+// To add one: write its function in a file of this folder, declare it below, add one line to the table in registry.cpp
+// (docs/adding-an-architecture.md). Parity tests and golden plans find it through all_architectures().
+#pragma once
+#include <string>
+#include <vector>
+
+#include "architectures/config.h"
+#include "plan/builder.h"
+
+namespace onceover {
+
+// What may vary without new weights.
+struct Run {
+  int loops = 0;  // 0 = config.num_loops
+};
+
+struct Architecture {
+  std::string name, summary;
+  void (*record)(Builder&, const Config&, int loops);
+  void (*defaults)(Config&);      // settings whose default differs from Config's
+  std::vector<std::string> keys;  // keys of config.json, beyond the common ones, that it reads
+};
+
+const std::vector<Architecture>& all_architectures();
+
+// Throws Error naming the nearest known name.
+const Architecture& find_architecture(const std::string& name, const std::string& where);
+
+// Records the plan. The config must have passed check_config.
+Plan build(const Config& config, const Run& run = {});
+
+}  // namespace onceover

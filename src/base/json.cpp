@@ -1,0 +1,49 @@
+#include "base/json.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "base/error.h"
+
+namespace onceover {
+namespace {
+
+constexpr int max_depth = 64;
+
+// Watches a parse and throws on what nlohmann::json accepts silently: repeated keys and unbounded nesting.
+class Guard {
+ public:
+  explicit Guard(const std::string& where) : where_(where) {}
+
+  void operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (depth > max_depth) throw Error("{}: JSON is nested deeper than {} levels", where_, max_depth);
+    if (event == Event::object_start) keys_.emplace_back();
+    if (event == Event::object_end) keys_.pop_back();
+    if (event != Event::key) return;
+    if (!keys_.back().insert(parsed.get_ref<const std::string&>()).second) {
+      throw Error("{}: key '{}' occurs twice in one JSON object", where_, parsed.get_ref<const std::string&>());
+    }
+  }
+
+ private:
+  const std::string& where_;
+  std::vector<std::set<std::string>> keys_;
+};
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, const std::string& where) {
+  Guard guard(where);
+  try {
+    return nlohmann::json::parse(text, [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+      guard(depth, event, parsed);
+      return true;
+    });
+  } catch (const nlohmann::json::exception& e) {
+    throw Error("{}: not valid JSON: {}", where, e.what());
+  }
+}
+
+}  // namespace onceover
