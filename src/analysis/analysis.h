@@ -1,7 +1,7 @@
 // What a plan implies: which rows are needed, which values outlive a call, what a run costs.
 //
-// Everything here is derived from the plan's steps; nothing knows an architecture. Pure functions of immutable plans,
-// safe from any thread.
+// Everything here is derived from the plan's steps; nothing knows an architecture. Pure functions of
+// immutable plans, safe from any thread.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -33,16 +33,16 @@ struct Retention {
 
 // A value that outlives the call: a k or v operand of Attend (its rows), or the matrix of a Retain step.
 struct Slot {
-  ValueId value;      // the step that makes the rows, or the Retain step that owns the matrix
-  int64_t width;      // elements a row; elements of the whole matrix for Kind::Matrix
+  ValueId value;  // the step that makes the rows, or the Retain step that owns the matrix
+  int64_t width;  // elements a row; elements of the whole matrix for Kind::Matrix
   Retention keep;
   int64_t elements(int64_t tokens) const { return keep.rows(tokens) * width; }
 };
 
 struct Analysis {
-  std::vector<Rows> demand;    // by value
-  std::vector<Slot> slots;     // in order of value
-  std::vector<int> slot_of;    // by value; -1 = none
+  std::vector<Rows> demand;  // by value
+  std::vector<Slot> slots;   // in order of value
+  std::vector<int> slot_of;  // by value; -1 = none
 
   int64_t state_elements(int64_t tokens) const;  // of one sequence that holds `tokens` tokens
 };

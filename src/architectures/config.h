@@ -1,7 +1,7 @@
 // The description of a model: what config.json holds. Keys and meanings are Hugging Face's where one exists.
 //
-// config.json is untrusted: unknown keys, wrong types, values out of range and keys that mean nothing for the chosen
-// architecture are Errors that name the file and the key. docs/config.md lists every key.
+// config.json is untrusted: unknown keys, wrong types, values out of range and keys that mean nothing for the
+// chosen architecture are Errors that name the file and the key. docs/config.md lists every key.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -12,9 +12,12 @@
 
 namespace onceover {
 
-enum class Mixer { Attention, Retention };       // how the self-decoder mixes rows
-enum class PositionEmbedding { Rope, None };     // None = NoPE
-enum class CrossKv { Projected, LastLayer };     // own norm and projections (YOCO), or the last self layer's KV (YOCO++)
+enum class Mixer { Attention, Retention };    // how the self-decoder mixes rows
+enum class PositionEmbedding { Rope, None };  // None = NoPE
+enum class CrossKv {
+  Projected,
+  LastLayer
+};  // own norm and projections (YOCO), or the last self layer's KV (YOCO++)
 enum class ResidualSource { SameLoop, FirstLoop };
 enum class Initializer { Normal, Yoco };
 
@@ -66,15 +69,17 @@ struct Config {
   double router_aux_loss_coef = 0.01;
 };
 
-// Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of the
-// architecture (registry.h).
+// Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of
+// the architecture (registry.h).
 Config config_from_json(const nlohmann::json& json, const std::string& where);
 Config config_from_text(std::string_view text, const std::string& where);
 
-// Every key that means something for the architecture, in the order of docs/config.md; reading it back gives `config`.
+// Every key that means something for the architecture, in the order of docs/config.md; reading it back gives
+// `config`.
 nlohmann::ordered_json config_to_json(const Config& config);
 
-// Throws Error unless the sizes fit together and the architecture knows every setting that differs from its default.
+// Throws Error unless the sizes fit together and the architecture knows every setting that differs from its
+// default.
 void check_config(const Config& config, const std::string& where);
 
 struct ConfigKey {

@@ -1,7 +1,7 @@
 // The one exception type of the project.
 //
-// An Error tells a user what was expected, what was found and where (file, tensor, key). Files, flags and requests
-// are answered with an Error, never with an abort; `assert` is for our own mistakes.
+// An Error tells a user what was expected, what was found and where (file, tensor, key). Files, flags and
+// requests are answered with an Error, never with an abort; `assert` is for our own mistakes.
 #pragma once
 #include <fmt/format.h>
 

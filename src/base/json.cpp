@@ -23,7 +23,8 @@ class Guard {
     if (event == Event::object_end) keys_.pop_back();
     if (event != Event::key) return;
     if (!keys_.back().insert(parsed.get_ref<const std::string&>()).second) {
-      throw Error("{}: key '{}' occurs twice in one JSON object", where_, parsed.get_ref<const std::string&>());
+      throw Error("{}: key '{}' occurs twice in one JSON object", where_,
+                  parsed.get_ref<const std::string&>());
     }
   }
 
@@ -37,10 +38,11 @@ class Guard {
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
   Guard guard(where);
   try {
-    return nlohmann::json::parse(text, [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-      guard(depth, event, parsed);
-      return true;
-    });
+    return nlohmann::json::parse(text,
+                                 [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+                                   guard(depth, event, parsed);
+                                   return true;
+                                 });
   } catch (const nlohmann::json::exception& e) {
     throw Error("{}: not valid JSON: {}", where, e.what());
   }

@@ -39,7 +39,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   size_t best_distance = word.size() / 3 + 1;
   for (const auto& candidate : candidates) {
     const size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance || (distance == best_distance && best.empty() && distance <= word.size() / 3)) {
+    if (distance < best_distance ||
+        (distance == best_distance && best.empty() && distance <= word.size() / 3)) {
       best = candidate;
       best_distance = distance;
     }

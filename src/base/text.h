@@ -7,7 +7,8 @@
 
 namespace onceover {
 
-// The candidate with the smallest edit distance to `word`, or "" when none is near (more than a third of it differs).
+// The candidate with the smallest edit distance to `word`, or "" when none is near (more than a third of it
+// differs).
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 // ", did you mean 'x'?" for the nearest candidate; "" when there is none.
@@ -19,7 +20,8 @@ std::string format_bytes(double bytes);
 // 1300000000 -> "1.30B". Powers of 1000: K, M, B, T.
 std::string format_count(double count);
 
-// Columns padded to their widest cell; the first column left-aligned, the others right-aligned. No trailing spaces.
+// Columns padded to their widest cell; the first column left-aligned, the others right-aligned. No trailing
+// spaces.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace onceover

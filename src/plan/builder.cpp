@@ -31,7 +31,8 @@ int Builder::width(ValueId x) const {
 WeightId Builder::weight(WeightSpec spec) {
   const auto found = weight_ids_.find(spec.name);
   if (found != weight_ids_.end()) {
-    require(plan_.weights[found->second].shape == spec.shape, "weight {} declared twice with different shapes", spec.name);
+    require(plan_.weights[found->second].shape == spec.shape,
+            "weight {} declared twice with different shapes", spec.name);
     return found->second;
   }
   const auto id = static_cast<WeightId>(plan_.weights.size());
@@ -85,15 +86,17 @@ ValueId Builder::linear(ValueId x, std::string_view name, const LinearSpec& spec
 }
 
 ValueId Builder::rope(ValueId x, int heads, double theta) {
-  require(heads > 0 && width(x) % (2 * heads) == 0, "rotary heads need an even width, got {} / {}", width(x), heads);
+  require(heads > 0 && width(x) % (2 * heads) == 0, "rotary heads need an even width, got {} / {}", width(x),
+          heads);
   return emit(Rope{x, heads, theta}, width(x));
 }
 
 ValueId Builder::attend(ValueId q, Kv kv, int heads, int kv_heads, Mask mask) {
-  require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "{} query heads over {} key heads", heads, kv_heads);
+  require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "{} query heads over {} key heads", heads,
+          kv_heads);
   const int head_dim = width(q) / heads;
-  require(width(q) == heads * head_dim && width(kv.k) == kv_heads * head_dim, "query {} and key {} widths disagree",
-          width(q), width(kv.k));
+  require(width(q) == heads * head_dim && width(kv.k) == kv_heads * head_dim,
+          "query {} and key {} widths disagree", width(q), width(kv.k));
   require(width(kv.v) % kv_heads == 0, "value width {} is not {} heads", width(kv.v), kv_heads);
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim)));
   return emit(Attend{q, kv.k, kv.v, heads, kv_heads, mask, scale}, width(kv.v) / kv_heads * heads);
@@ -112,11 +115,12 @@ ValueId Builder::swiglu(ValueId gate, ValueId up) {
   return emit(Swiglu{gate, up}, width(gate));
 }
 
-ValueId Builder::experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance, Init in,
-                         Init out) {
+ValueId Builder::experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance,
+                         Init in, Init out) {
   require(active > 0 && active <= count, "{} active of {} experts", active, count);
   const int64_t d = width(x);
-  const auto stack = [&](const char* name, int64_t rows, int64_t columns, const char* to, const char* from, const Init& init) {
+  const auto stack = [&](const char* name, int64_t rows, int64_t columns, const char* to, const char* from,
+                         const Init& init) {
     return weight({.name = full_name(name),
                    .shape = {count, rows, columns},
                    .out_space = to,

@@ -1,9 +1,10 @@
 // Records a plan. Architectures are functions that call this and nothing else.
 //
-// Weights are named; naming one twice is weight sharing (the shapes must agree). Scopes prefix names the Hugging Face way:
+// Weights are named; naming one twice is weight sharing (the shapes must agree). Scopes prefix names the
+// Hugging Face way:
 //   auto layer = b.scope("layers.3");  b.linear(x, "q_proj", ...)  ->  "model.layers.3.q_proj.weight"
-// Misuse (a width that does not fit, a weight re-declared with another shape) is a mistake in an architecture function:
-// std::logic_error. Not thread-safe; one builder builds one plan.
+// Misuse (a width that does not fit, a weight re-declared with another shape) is a mistake in an architecture
+// function: std::logic_error. Not thread-safe; one builder builds one plan.
 #pragma once
 #include <map>
 #include <string>
@@ -56,10 +57,12 @@ class Builder {
   ValueId attend(ValueId q, Kv kv, int heads, int kv_heads, Mask mask);
   ValueId retain(ValueId q, Kv kv, ValueId decay, int heads, float temperature);
   ValueId swiglu(ValueId gate, ValueId up);
-  ValueId experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance, Init in, Init out);
+  ValueId experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance, Init in,
+                  Init out);
   ValueId add(ValueId a, ValueId b);
   ValueId mix(ValueId a, ValueId b, std::string_view name, float scale);
-  // The output head over weight `table` (a full name, e.g. the embedding's) if declared, else a new weight of that name.
+  // The output head over weight `table` (a full name, e.g. the embedding's) if declared, else a new weight of
+  // that name.
   void logits(ValueId x, std::string_view full_name, int64_t vocab, Init init);
 
   int width(ValueId x) const;

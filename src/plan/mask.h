@@ -3,7 +3,8 @@
 
 namespace onceover {
 
-// Query row i sees key rows i-window+1 .. i: exactly `window` keys, itself included. 0 = every row up to i (causal).
+// Query row i sees key rows i-window+1 .. i: exactly `window` keys, itself included. 0 = every row up to i
+// (causal).
 struct Mask {
   int window = 0;
 };

@@ -1,8 +1,8 @@
 // The closed set of operations. One op is one kernel of an executor; a model is a list of them (plan.h).
 //
-// Every value is a matrix [rows, width]: row i belongs to token i of the sequence. An op reads the same row of its inputs,
-// except where it reads history: Attend (rows up to its own, by mask) and Retain (all rows up to its own, as a recurrence).
-// Sources: methods named at each op; equations in docs/architectures.md.
+// Every value is a matrix [rows, width]: row i belongs to token i of the sequence. An op reads the same row
+// of its inputs, except where it reads history: Attend (rows up to its own, by mask) and Retain (all rows up
+// to its own, as a recurrence). Sources: methods named at each op; equations in docs/architectures.md.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ struct Embed {
   float scale = 1;
 };
 
-// RMSNorm over each of `groups` equal parts of the row: y = x / sqrt(mean(x²) + eps) * weight. weight [width], or
-// no_weight for none. groups > 1 is the per-head "GroupNorm" of gated retention.
+// RMSNorm over each of `groups` equal parts of the row: y = x / sqrt(mean(x²) + eps) * weight. weight
+// [width], or no_weight for none. groups > 1 is the per-head "GroupNorm" of gated retention.
 struct Norm {
   ValueId x;
   WeightId weight;
@@ -37,16 +37,16 @@ struct Linear {
   WeightId weight;
 };
 
-// Rotary position embedding by row number, pairs (j, j + head_dim/2), angle row * theta^(-2j/head_dim). No position
-// embedding at all (NoPE) is the absence of this op.
+// Rotary position embedding by row number, pairs (j, j + head_dim/2), angle row * theta^(-2j/head_dim). No
+// position embedding at all (NoPE) is the absence of this op.
 struct Rope {
   ValueId x;
   int heads;
   double theta = 10000;
 };
 
-// softmax(scale q kᵀ + mask) v per head; query head h reads key head h / (heads / kv_heads). k and v are history: any
-// operand of this op outlives the call, as many rows of it as the mask lets later queries see.
+// softmax(scale q kᵀ + mask) v per head; query head h reads key head h / (heads / kv_heads). k and v are
+// history: any operand of this op outlives the call, as many rows of it as the mask lets later queries see.
 struct Attend {
   ValueId q, k, v;
   int heads, kv_heads;
@@ -54,9 +54,9 @@ struct Attend {
   float scale;
 };
 
-// Gated retention (YOCO, arXiv 2405.05254 eq. 5-7): per head S_n = γ_n S_{n-1} + k_nᵀ v_n, y_n = scale q_n S_n with
-// γ_n = sigmoid(decay_n)^(1/temperature), a scalar per head and row. History is the matrix S [head_dim, v_head_dim].
-// decay [rows, heads].
+// Gated retention (YOCO, arXiv 2405.05254 eq. 5-7): per head S_n = γ_n S_{n-1} + k_nᵀ v_n, y_n = scale q_n
+// S_n with γ_n = sigmoid(decay_n)^(1/temperature), a scalar per head and row. History is the matrix S
+// [head_dim, v_head_dim]. decay [rows, heads].
 struct Retain {
   ValueId q, k, v, decay;
   int heads;
@@ -69,10 +69,10 @@ struct Swiglu {
   ValueId gate, up;
 };
 
-// Routed SwiGLU experts: p = softmax(router x) over all experts; the `active` largest run, weighted by p (divided by
-// their sum if normalise). router [experts, width]; gate, up [experts, ffn, width]; down [experts, width, ffn].
-// balance is the coefficient of the load-balancing loss (Switch Transformer): experts * Σ_e f_e P_e, per layer.
-// A shared expert is ordinary Linear and Swiglu steps beside this op.
+// Routed SwiGLU experts: p = softmax(router x) over all experts; the `active` largest run, weighted by p
+// (divided by their sum if normalise). router [experts, width]; gate, up [experts, ffn, width]; down
+// [experts, width, ffn]. balance is the coefficient of the load-balancing loss (Switch Transformer): experts
+// * Σ_e f_e P_e, per layer. A shared expert is ordinary Linear and Swiglu steps beside this op.
 struct Experts {
   ValueId x;
   WeightId router, gate, up, down;
@@ -173,7 +173,8 @@ void for_weights(const Op& op, F f) {
 // "linear", "attend", …
 const char* op_name(const Op& op);
 
-// The settings of an op as text, without its inputs and weights: "heads=20/4 window=512 scale=0.0884". "" for none.
+// The settings of an op as text, without its inputs and weights: "heads=20/4 window=512 scale=0.0884". "" for
+// none.
 std::string op_settings(const Op& op);
 
 }  // namespace onceover

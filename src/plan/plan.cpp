@@ -9,14 +9,20 @@
 namespace onceover {
 namespace {
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 std::string init_text(const Init& init) {
   switch (init.rule) {
-    case Init::Rule::Constant: return fmt::format("constant {:.6g}", init.scale);
-    case Init::Rule::Normal: return fmt::format("normal {:.6g}", init.scale);
-    case Init::Rule::Uniform: return fmt::format("uniform {:.6g}", init.scale);
-    case Init::Rule::Values: break;
+    case Init::Rule::Constant:
+      return fmt::format("constant {:.6g}", init.scale);
+    case Init::Rule::Normal:
+      return fmt::format("normal {:.6g}", init.scale);
+    case Init::Rule::Uniform:
+      return fmt::format("uniform {:.6g}", init.scale);
+    case Init::Rule::Values:
+      break;
   }
   std::string text = "values";
   for (double value : init.values) text += fmt::format(" {:.6g}", value);
@@ -27,7 +33,9 @@ std::string step_text(const Plan& plan, size_t i) {
   const Step& step = plan.steps[i];
   std::string line = fmt::format("%{} [{}] = {}", i, step.width, op_name(step.op));
   for_inputs(step.op, [&](const char* label, ValueId v, Reads) { line += fmt::format(" {}=%{}", label, v); });
-  for_weights(step.op, [&](const char* label, WeightId w) { line += fmt::format(" {}={}", label, plan.weights[w].name); });
+  for_weights(step.op, [&](const char* label, WeightId w) {
+    line += fmt::format(" {}={}", label, plan.weights[w].name);
+  });
   const std::string settings = op_settings(step.op);
   if (!settings.empty()) line += " " + settings;
   return line + fmt::format("  ; {} loop {}", plan.scopes[step.scope], step.loop);
@@ -40,8 +48,9 @@ std::string Plan::text() const {
   for (size_t i = 0; i < steps.size(); i++) text += step_text(*this, i) + "\n";
   text += fmt::format("logits %{}\n", logits);
   for (const auto& w : weights) {
-    text += fmt::format("weight {} {} {}<-{} init {}\n", w.name, shape_text(w.shape), w.out_space.empty() ? "-" : w.out_space,
-                        w.in_space.empty() ? "-" : w.in_space, init_text(w.init));
+    text += fmt::format("weight {} {} {}<-{} init {}\n", w.name, shape_text(w.shape),
+                        w.out_space.empty() ? "-" : w.out_space, w.in_space.empty() ? "-" : w.in_space,
+                        init_text(w.init));
   }
   return text;
 }

@@ -1,7 +1,8 @@
 // A model, recorded: the list of steps that an architecture function emitted through a Builder.
 //
-// Everything else reads this: analysis, the oracle, the executors. A plan holds no numbers of the weights, only their
-// specifications, so a plan of any size costs kilobytes. Plans are immutable once built and safe to share.
+// Everything else reads this: analysis, the oracle, the executors. A plan holds no numbers of the weights,
+// only their specifications, so a plan of any size costs kilobytes. Plans are immutable once built and safe
+// to share.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,7 +28,8 @@ struct Plan {
   std::vector<Step> steps;
   ValueId logits = -1;
 
-  // Identifies meaning: equal plans (steps, settings, weight names and shapes) have equal fingerprints, on every machine.
+  // Identifies meaning: equal plans (steps, settings, weight names and shapes) have equal fingerprints, on
+  // every machine.
   uint64_t fingerprint() const;
 
   // One line a step, one line a weight: what the golden plans hold and `explain --plan` prints.

@@ -1,4 +1,5 @@
-// What a plan says about one weight: enough to allocate, initialise, load, shard and count it without knowing the model.
+// What a plan says about one weight: enough to allocate, initialise, load, shard and count it without knowing
+// the model.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace onceover {
 
-// How a fresh weight is filled. Every weight draws from its own stream (seed and name), so order does not matter.
+// How a fresh weight is filled. Every weight draws from its own stream (seed and name), so order does not
+// matter.
 struct Init {
   enum class Rule {
     Constant,  // every element = scale
@@ -24,17 +26,17 @@ struct Init {
   static Init of(std::vector<double> values) { return {Rule::Values, 0, std::move(values)}; }
 };
 
-// Shapes follow Hugging Face: a linear map is [out, in], a stack of experts [experts, out, in], a norm [width].
-// in_space and out_space name what the columns and rows index ("residual", "ffn", "vocab", "heads", "kv", …), so that
-// up-scaling can align two layers; "" where a weight has no such side.
+// Shapes follow Hugging Face: a linear map is [out, in], a stack of experts [experts, out, in], a norm
+// [width]. in_space and out_space name what the columns and rows index ("residual", "ffn", "vocab", "heads",
+// "kv", …), so that up-scaling can align two layers; "" where a weight has no such side.
 struct WeightSpec {
   std::string name;
   std::vector<int64_t> shape;
   std::string out_space, in_space;
   Init init;
-  bool quantise = false;  // large matrices only; norms and scalars stay in full precision
-  int shard_axis = -1;    // axis that tensor parallelism would split; -1 = replicated
-  bool embedding = false; // counted apart: rows are looked up, not multiplied
+  bool quantise = false;   // large matrices only; norms and scalars stay in full precision
+  int shard_axis = -1;     // axis that tensor parallelism would split; -1 = replicated
+  bool embedding = false;  // counted apart: rows are looked up, not multiplied
 
   int64_t elements() const {
     int64_t n = 1;

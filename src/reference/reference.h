@@ -1,9 +1,10 @@
 // The oracle: every op as its equation, in double precision, one row at a time. No threads, no tricks.
 //
-// It is the meaning of a plan; every other executor is tested against it. Rows are computed where the demand analysis says
-// so, and state outlives a call exactly as Analysis::slots says, so a mistake there shows as a wrong or missing row.
-// Errors: std::out_of_range for a token outside the vocabulary, std::logic_error for a row that was needed but not made
-// (a mistake in the analysis). An executor is immutable and safe to share; a State belongs to one sequence.
+// It is the meaning of a plan; every other executor is tested against it. Rows are computed where the demand
+// analysis says so, and state outlives a call exactly as Analysis::slots says, so a mistake there shows as a
+// wrong or missing row. Errors: std::out_of_range for a token outside the vocabulary, std::logic_error for a
+// row that was needed but not made (a mistake in the analysis). An executor is immutable and safe to share; a
+// State belongs to one sequence.
 #pragma once
 #include <functional>
 #include <map>
@@ -31,8 +32,9 @@ class Executor {
   // Keeps references: plan, analysis and weights must outlive it.
   Executor(const Plan& plan, const Analysis& analysis, const Weights& weights);
 
-  // Takes `tokens` on top of `state`; returns logits by absolute row for `asked` rows (every fresh row when the analysis
-  // was made with LogitRows::Every). `observe`, when given, sees the rows of every value that was computed.
+  // Takes `tokens` on top of `state`; returns logits by absolute row for `asked` rows (every fresh row when
+  // the analysis was made with LogitRows::Every). `observe`, when given, sees the rows of every value that
+  // was computed.
   using Observer = std::function<void(ValueId, const RowsOf&)>;
   RowsOf run(State& state, const std::vector<int>& tokens, const std::vector<int64_t>& asked,
              const Observer& observe = {}) const;

@@ -1,0 +1,15 @@
+// The verbs of the program: one file and one line of the table in main.cpp each.
+//
+// A verb declares its options on a subcommand and returns what to do when it is chosen. It throws
+// onceover::Error for anything a user can mend; main prints it and exits with 1. Usage mistakes exit with 2.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace onceover {
+
+using Action = std::function<void()>;
+
+Action explain_verb(CLI::App& app);
+
+}  // namespace onceover
