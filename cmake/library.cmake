@@ -1,6 +1,7 @@
 # onceover_library(NAME [DEPENDS module…] [LINK library…])
-# Every .cpp file of the current folder becomes the static library onceover_NAME. DEPENDS names modules of this project;
-# the include test (tests/include_rules) holds the same list against the #include lines.
+# Every .cpp file of the current folder becomes the static library onceover_NAME. DEPENDS names the modules of this project
+# that its files may include: all of them, so that no include works by luck of another's. The test standards/include_rules
+# holds the list, as onceover_write_modules() writes it, against the #include lines.
 function(onceover_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -11,6 +12,12 @@ function(onceover_library name)
   endforeach()
   target_link_libraries(onceover_${name} PUBLIC ${ARG_LINK})
   set_property(GLOBAL APPEND_STRING PROPERTY ONCEOVER_MODULES "${name}:${ARG_DEPENDS}\n")
+endfunction()
+
+# onceover_write_modules(): the modules declared so far, one line "name:dependency;dependency" each.
+function(onceover_write_modules)
+  get_property(modules GLOBAL PROPERTY ONCEOVER_MODULES)
+  file(WRITE ${PROJECT_BINARY_DIR}/modules.txt "${modules}")
 endfunction()
 
 # onceover_test(FOLDER [DEPENDS module…]): one GoogleTest program from tests/FOLDER/*.cpp.

@@ -1,0 +1,27 @@
+# The steps that run and test share. Sourced with the repository's root as the current directory.
+# ccache is used where it is installed; nothing needs it.
+
+# "== building release (0:12 so far)"
+section() {
+  printf '\n== %s (%d:%02d so far)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60))
+}
+
+install_packages() {
+  section "packages"
+  scripts/install_packages
+  echo "all packages of scripts/packages.txt are installed"
+}
+
+# build PRESET
+build() {
+  section "building preset $1"
+  if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+  cmake --preset "$1"
+  cmake --build --preset "$1"
+}
+
+# run_tests PRESET
+run_tests() {
+  section "testing preset $1"
+  ctest --preset "$1" -j "$(nproc)" --no-tests=error
+}
