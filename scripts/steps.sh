@@ -1,10 +1,21 @@
 # The steps that run and test share. Sourced with the repository's root as the current directory.
 # ccache is used where it is installed; nothing needs it.
 
-# "== building release (0:12 so far)"
+# "== building preset release (0:12 so far)"
+current=start
 section() {
+  current=$*
   printf '\n== %s (%d:%02d so far)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60))
 }
+
+say_where_it_stopped() {
+  local status=$?
+  if ((status != 0)); then
+    echo
+    echo "${0##*/}: failed in: $current (exit status $status)"
+  fi >&2
+}
+trap say_where_it_stopped EXIT
 
 install_packages() {
   section "packages"
