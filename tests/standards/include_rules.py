@@ -11,7 +11,7 @@ from common import files, run, without_comment
 EXECUTORS = {"reference", "cpu", "torch"}
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
-ASKS_ARCHITECTURE = re.compile(r"""\barchitecture(\(\))?\s*[=!]=|[=!]=\s*([\w.>()-]*(\.|->|::))?architecture\b""")
+ASKS_ARCHITECTURE = re.compile(r"""\barchitecture(\(\))?\s*[=!]=|[=!]=\s*([\w.>()-]*(\.|->|::))?architecture\b(?!\.|->)""")
 
 
 def read_modules(path):

@@ -45,6 +45,7 @@ class Standards(unittest.TestCase):
                              ("architectures", 'if (config.architecture == "yoco") {}\n'),
                              ("torch", "#include <torch/torch.h>\n"),
                              ("reference", "// architecture == anything in a comment\n"),
+                             ("cli", "if (name == architecture.name) {}\n"),  # a look-up in the registry
                              ("cli", '#include "architectures/architectures.h"\n#include "torch/torch.h"\n')]:
             with self.subTest(module=module):
                 self.assertEqual(self.includes(module, text), [])
