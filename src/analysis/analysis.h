@@ -26,15 +26,15 @@ struct Retention {
     Matrix,  // one matrix per sequence: a recurrence
   };
   Kind kind = Kind::Every;
-  int window = 0;  // rows a ring keeps between calls
+  int window = 0;  // rows a ring holds: what its widest reader sees, the row being made included
 
   int64_t rows(int64_t tokens) const;  // rows that live after `tokens` tokens; 1 for a matrix
 };
 
 // A value that outlives the call: a k or v operand of Attend (its rows), or the matrix of a Retain step.
 struct Slot {
-  ValueId value;  // the step that makes the rows, or the Retain step that owns the matrix
-  int64_t width;  // elements a row; elements of the whole matrix for Kind::Matrix
+  ValueId value = -1;  // the step that makes the rows, or the Retain step that owns the matrix
+  int64_t width = 0;   // elements a row; elements of the whole matrix for Kind::Matrix
   Retention keep;
   int64_t elements(int64_t tokens) const { return keep.rows(tokens) * width; }
 };
@@ -44,12 +44,19 @@ struct Analysis {
   std::vector<Slot> slots;   // in order of value
   std::vector<int> slot_of;  // by value; -1 = none
 
-  int64_t state_elements(int64_t tokens) const;  // of one sequence that holds `tokens` tokens
+  // Of one sequence that holds `tokens` tokens. Error beyond 2^63.
+  int64_t state_elements(int64_t tokens) const;
 };
 
 // Which rows get logits: those asked for, or every row (log-probs of a whole prompt, training).
 enum class LogitRows : uint8_t { Asked, Every };
 
+// Demand flows backwards from the logits: an input inherits the demand of the step that reads it, except that
+// a demanded Attend or Retain needs every row of its history. A value read by several Attends keeps the most
+// that one of them sees. A step that nobody demands is not run and leaves no slot.
 Analysis analyse(const Plan& plan, LogitRows logits = LogitRows::Asked);
+
+// Elements of the matrix that a Retain step carries: heads * k_head_dim * v_head_dim.
+int64_t matrix_elements(const Plan& plan, const Retain& retain);
 
 }  // namespace onceover
