@@ -107,6 +107,17 @@ nlohmann::ordered_json value_json(const std::optional<int>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
+std::string type_text(int) { return "integer"; }
+std::string type_text(double) { return "number"; }
+std::string type_text(bool) { return "true or false"; }
+std::string type_text(const std::optional<int>&) { return "integer or null"; }
+template <class E>
+requires std::is_enum_v<E> std::string type_text(E value) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices(value)) names.push_back(fmt::format("\"{}\"", choice.name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 bool knows_key(const Architecture& architecture, const std::string& key) {
   return std::find(architecture.keys.begin(), architecture.keys.end(), key) != architecture.keys.end();
 }
@@ -130,12 +141,14 @@ bool given(const Json& json, const char* key) { return json.contains(key) && !js
 Json with_our_names(Json json, const std::string& where) {
   for (const auto& [theirs, ours] : aliases) {
     if (!json.contains(theirs)) continue;
-    if (json.contains(ours) && json[ours] != json[theirs]) {
-      throw Error("{}: keys '{}' and '{}' mean the same and differ ({} and {})", where, theirs, ours,
-                  json[theirs].dump(), json[ours].dump());
-    }
-    json[ours] = json[theirs];
+    const Json value = json[theirs];
     json.erase(theirs);
+    if (value.is_null()) continue;
+    if (given(json, ours.c_str()) && json[ours] != value) {
+      throw Error("{}: keys '{}' and '{}' mean the same and differ ({} and {})", where, theirs, ours,
+                  value.dump(), json[ours].dump());
+    }
+    json[ours] = value;
   }
   return json;
 }
@@ -207,21 +220,13 @@ void check_experts(const Config& c, const std::string& where) {
 
 std::vector<ConfigKey> config_keys() {
   std::vector<ConfigKey> keys;
-  Config c;
-  const auto type =
-      Overload{[](int) { return std::string("integer"); }, [](double) { return std::string("number"); },
-               [](bool) { return std::string("true or false"); },
-               [](const std::optional<int>&) { return std::string("integer or null"); },
-               []<class E>(E value) requires std::is_enum_v<E>{std::vector<std::string> names;
-  for (const auto& choice : choices(value)) names.emplace_back(choice.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-,
-};  // namespace onceover
-for_config_fields(c, [&](const char* name, const auto& member, const Range&, bool, const char* meaning) {
-  keys.push_back({name, type(member), meaning});
-});
-return keys;
+  const Config c;
+  for_config_fields(
+      c, [&](const char* name, const auto& member, const Range& range, bool common, const char* meaning) {
+        const bool bounded = range.high > range.low;
+        keys.push_back({name, type_text(member), bounded ? range_text(range) : "", meaning, common});
+      });
+  return keys;
 }
 
 Config config_from_json(const Json& original, const std::string& where) {

@@ -83,7 +83,8 @@ nlohmann::ordered_json config_to_json(const Config& config);
 void check_config(const Config& config, const std::string& where);
 
 struct ConfigKey {
-  std::string name, type, meaning;
+  std::string name, type, range, meaning;  // range: "1 to 64", "" where the type says all
+  bool common;                             // read by every architecture
 };
 std::vector<ConfigKey> config_keys();
 

@@ -38,6 +38,10 @@ void check_loops(const Architecture& architecture, const Config& config, int loo
     throw Error("kv_residual_per_loop gives weights for {} loops, cannot run {}", config.num_loops, loops);
   }
   if (loops > 1024) throw Error("cannot run {} loops, at most 1024", loops);
+  if (config.num_hidden_layers * loops > 16384) {
+    throw Error("{} layers cannot run {} loops: at most 16384 layer applications", config.num_hidden_layers,
+                loops);
+  }
 }
 
 std::vector<std::string> yoco_keys_and(std::vector<std::string> more) {

@@ -17,6 +17,7 @@ struct Verb {
 
 constexpr Verb verbs[] = {
     {"explain", "say what a model is: parameters, work, memory, plan", explain_verb},
+    {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };
 
 int run(int argc, char** argv) {

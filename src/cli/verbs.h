@@ -11,5 +11,6 @@ namespace onceover {
 using Action = std::function<void()>;
 
 Action explain_verb(CLI::App& app);
+Action docs_verb(CLI::App& app);  // hidden: prints the generated pages of docs/
 
 }  // namespace onceover

@@ -1,0 +1,16 @@
+// The tables of arXiv 2604.01220 that follow from plans alone, computed from plans: 1 (complexity), 7
+// (sizes), 10 (KV).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/explain.h"
+#include "cli/table.h"
+
+namespace onceover {
+
+// `options.table`: "kv", "complexity" or "sizes"; `options.architectures` narrows "sizes". Error for another
+// name.
+std::vector<Table> explain_tables(const ExplainOptions& options);
+
+}  // namespace onceover

@@ -1,0 +1,13 @@
+// What a user may name as a model: a preset, a config.json, or a checkpoint directory.
+#pragma once
+#include <string>
+
+#include "architectures/config.h"
+
+namespace onceover {
+
+// A path that exists wins over a preset of the same name; a directory stands for its config.json. Error with
+// the nearest preset for an unknown name, with the path for a missing or faulty file.
+Config find_model(const std::string& model);
+
+}  // namespace onceover
