@@ -1,0 +1,115 @@
+#include "support/models.h"
+
+#include <algorithm>
+
+#include "architectures/registry.h"
+
+namespace onceover::test {
+namespace {
+
+struct Variant {
+  const char* name;
+  const char* architecture;
+  void (*change)(Config&);
+  int loops = 0;  // of the Run; 0 = as the config says
+};
+
+void with_retention(Config& c) {
+  c.self_mixer = Mixer::Retention;
+  c.num_retention_heads = 2;
+}
+
+void looped_and_windowed(Config& c) {
+  c.num_loops = 3;
+  c.sliding_window = tiny_window;
+}
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> table = {
+      {"transformer_windowed", "transformer", [](Config& c) { c.sliding_window = tiny_window; }},
+      {"transformer_untied", "transformer", [](Config& c) { c.tie_word_embeddings = false; }},
+      {"transformer_without_positions", "transformer",
+       [](Config& c) { c.self_position_embedding = PositionEmbedding::None; }},
+      {"transformer_routed", "transformer", route_experts},
+      {"universal_windowed", "universal", [](Config& c) { c.sliding_window = tiny_window; }},
+      {"universal_run_deeper", "universal", [](Config&) {}, 3},
+      {"rins_one_recursed_layer", "rins", [](Config& c) { c.num_recursed_layers = 1; }},
+      {"yoco_retention", "yoco", with_retention},
+      {"yoco_three_self_layers", "yoco", [](Config& c) { c.num_self_layers = 3; }},
+      {"yoco_u_rope_in_both", "yoco-u",
+       [](Config& c) { c.cross_position_embedding = PositionEmbedding::Rope; }},
+      {"yoco_u_retention", "yoco-u", with_retention},
+      {"yoco_u_unwindowed", "yoco-u", [](Config& c) { c.sliding_window.reset(); }},
+      {"yoco_u_routed", "yoco-u",
+       [](Config& c) {
+         route_experts(c);
+         c.norm_topk_prob = false;
+       }},
+      {"yoco_u_scaled_embedding", "yoco-u", [](Config& c) { c.embedding_scale = 4; }},
+      {"yoco_u_run_shallower", "yoco-u", [](Config&) {}, 1},
+      {"yoco_u_run_deeper", "yoco-u", [](Config&) {}, 5},
+      {"yoco_plus_looped", "yoco-plus", looped_and_windowed},
+      {"yoco_plus_first_loop", "yoco-plus",
+       [](Config& c) {
+         looped_and_windowed(c);
+         c.kv_residual_source = ResidualSource::FirstLoop;
+       }},
+      {"yoco_plus_weights_per_loop", "yoco-plus",
+       [](Config& c) {
+         looped_and_windowed(c);
+         c.kv_residual_per_loop = true;
+       }},
+      {"yoco_plus_projected", "yoco-plus",
+       [](Config& c) {
+         looped_and_windowed(c);
+         c.cross_kv = CrossKv::Projected;
+       }},
+  };
+  return table;
+}
+
+}  // namespace
+
+Config tiny_config(const std::string& architecture) {
+  Config c;
+  c.architecture = architecture;
+  find_architecture(architecture, "test").defaults(c);
+  c.vocab_size = 29;
+  c.hidden_size = 16;
+  c.num_hidden_layers = 4;
+  c.num_attention_heads = 4;
+  c.num_key_value_heads = 2;
+  c.head_dim = 4;
+  c.intermediate_size = 24;
+  if (c.sliding_window) c.sliding_window = tiny_window;
+  return c;
+}
+
+void route_experts(Config& c) {
+  c.num_experts = 5;
+  c.num_experts_per_tok = 2;
+  c.moe_intermediate_size = 8;
+  c.shared_expert_intermediate_size = 8;
+}
+
+Model tiny_model(const std::string& name, const Config& config, int loops) {
+  check_config(config, name);
+  return {name, config, loops > 0 ? loops : config.num_loops, build(config, Run{loops})};
+}
+
+std::vector<Model> tiny_models() {
+  std::vector<Model> models;
+  for (const Architecture& architecture : all_architectures()) {
+    std::string name = architecture.name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    models.push_back(tiny_model(name, tiny_config(architecture.name)));
+  }
+  for (const Variant& variant : variants()) {
+    Config config = tiny_config(variant.architecture);
+    variant.change(config);
+    models.push_back(tiny_model(variant.name, config, variant.loops));
+  }
+  return models;
+}
+
+}  // namespace onceover::test

@@ -1,0 +1,49 @@
+#include "support/oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace onceover::test {
+
+using reference::RowsOf;
+
+RowsOf Sequence::feed(std::span<const int> tokens, const reference::Executor::Observer& observe) {
+  const int64_t last = state_.tokens + static_cast<int64_t>(tokens.size()) - 1;
+  return executor_.run(state_, {tokens.begin(), tokens.end()}, {last}, observe);
+}
+
+void Sequence::feed_silently(std::span<const int> tokens, const reference::Executor::Observer& observe) {
+  executor_.run(state_, {tokens.begin(), tokens.end()}, {}, observe);
+}
+
+RowsOf all_logits(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens) {
+  return Sequence(plan, weights, LogitRows::Every).feed(tokens);
+}
+
+RowsOf rows_of_value(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens,
+                     ValueId value) {
+  RowsOf found;
+  Sequence(plan, weights, LogitRows::Every).feed(tokens, [&](ValueId v, const RowsOf& rows) {
+    if (v == value) found = rows;
+  });
+  return found;
+}
+
+double largest_difference(const RowsOf& a, const RowsOf& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (const auto& [row, values] : a) {
+    const auto other = b.find(row);
+    if (other == b.end() || other->second.size() != values.size())
+      return std::numeric_limits<double>::infinity();
+    for (size_t j = 0; j < values.size(); j++) {
+      const double difference = std::abs(values[j] - other->second[j]);
+      if (std::isnan(difference)) return std::numeric_limits<double>::infinity();
+      largest = std::max(largest, difference);
+    }
+  }
+  return largest;
+}
+
+}  // namespace onceover::test

@@ -1,0 +1,47 @@
+// Running the oracle in tests: one full pass, or a sequence fed in pieces.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "plan/plan.h"
+#include "reference/reference.h"
+
+namespace onceover::test {
+
+// One sequence under the oracle. Logits are asked for the last token fed, or given for every token.
+class Sequence {
+ public:
+  Sequence(const Plan& plan, const reference::Weights& weights, LogitRows rows = LogitRows::Asked)
+      : Sequence(plan, analyse(plan, rows), weights) {}
+  Sequence(const Plan& plan, Analysis analysis, const reference::Weights& weights)
+      : analysis_(std::move(analysis)), executor_(plan, analysis_, weights) {}
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+
+  reference::RowsOf feed(std::span<const int> tokens, const reference::Executor::Observer& observe = {});
+  // As feed, without logits: an early part of a prompt.
+  void feed_silently(std::span<const int> tokens, const reference::Executor::Observer& observe = {});
+
+  const reference::State& state() const { return state_; }
+  const Analysis& analysis() const { return analysis_; }
+
+ private:
+  Analysis analysis_;
+  reference::Executor executor_;
+  reference::State state_;
+};
+
+// Logits of every row, in one pass.
+reference::RowsOf all_logits(const Plan& plan, const reference::Weights& weights,
+                             std::span<const int> tokens);
+
+// The rows of one value, every logit row demanded.
+reference::RowsOf rows_of_value(const Plan& plan, const reference::Weights& weights,
+                                std::span<const int> tokens, ValueId value);
+
+// The largest difference between two sets of rows; infinity when they are not the same rows.
+double largest_difference(const reference::RowsOf& a, const reference::RowsOf& b);
+
+}  // namespace onceover::test

@@ -1,0 +1,40 @@
+// Fresh random inputs for tests: other numbers in every run, the seed printed with any failure.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "plan/plan.h"
+#include "reference/reference.h"
+
+namespace onceover::test {
+
+// A source of random numbers that lives as long as a test's scope; within it every failure names the seed.
+// ONCEOVER_SEED in the environment repeats a run.
+class FreshRandom {
+ public:
+  FreshRandom();
+
+  uint64_t seed() const { return seed_; }
+  double normal() { return std::normal_distribution<double>()(engine_); }
+  int64_t between(int64_t low, int64_t high) { return std::uniform_int_distribution(low, high)(engine_); }
+  std::vector<double> normals(size_t count);
+  std::vector<int> tokens(int64_t count, int vocab);
+  // Positive parts that add up to `total`.
+  std::vector<int64_t> split(int64_t total);
+
+ private:
+  uint64_t seed_;
+  std::mt19937_64 engine_;
+  testing::ScopedTrace trace_;
+};
+
+// Weights that exercise everything: norms near 1, Mix near its initial values, all others normal with
+// standard deviation 1/sqrt(fan in). A weight depends on its name, its shape and the seed alone, so plans
+// that share names share numbers. Every number is a float exactly, so that executors of any precision hold
+// the same.
+reference::Weights random_weights(const Plan& plan, uint64_t seed);
+
+}  // namespace onceover::test

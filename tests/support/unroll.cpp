@@ -1,0 +1,52 @@
+#include "support/unroll.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace onceover::test {
+namespace {
+
+// Calls f(WeightId&) for every weight of an op.
+template <class F>
+void rename_weights(Op& op, F f) {
+  std::visit(Overload{
+                 [&](Embed& o) { f(o.table); },
+                 [&](Norm& o) {
+                   if (o.weight != no_weight) f(o.weight);
+                 },
+                 [&](Linear& o) { f(o.weight); },
+                 [&](Experts& o) {
+                   for (WeightId* w : {&o.router, &o.gate, &o.up, &o.down}) f(*w);
+                 },
+                 [&](Mix& o) { f(o.weight); },
+                 [&](Logits& o) { f(o.weight); },
+                 [](auto&) {},
+             },
+             op);
+}
+
+}  // namespace
+
+Unrolled unroll(const Plan& looped) {
+  Unrolled result{looped, {}};
+  result.plan.weights.clear();
+  std::map<std::pair<WeightId, int>, WeightId> copies;
+  for (Step& step : result.plan.steps) {
+    rename_weights(step.op, [&](WeightId& weight) {
+      const auto next = static_cast<WeightId>(result.plan.weights.size());
+      const auto [copy, fresh] = copies.try_emplace({weight, step.loop}, next);
+      if (fresh) {
+        WeightSpec spec = looped.weights[weight];
+        if (step.loop > 0) spec.name += fmt::format(".loop{}", step.loop);
+        result.plan.weights.push_back(std::move(spec));
+        result.original.push_back(weight);
+      }
+      weight = copy->second;
+    });
+  }
+  return result;
+}
+
+}  // namespace onceover::test
