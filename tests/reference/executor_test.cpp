@@ -1,4 +1,5 @@
 // What the oracle refuses.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>

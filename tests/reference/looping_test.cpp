@@ -1,10 +1,13 @@
 // Models that are the same model under two names.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "architectures/registry.h"
 #include "support/models.h"
 #include "support/oracle.h"
 #include "support/random.h"
+#include "support/unroll.h"
 
 namespace onceover::test {
 namespace {
@@ -38,28 +41,9 @@ TEST(Looping, TheRunsLoopsCountLikeTheConfigs) {
   EXPECT_NE(logits_of(two, weights, text), logits_of(four, weights, text));
 }
 
-// The weights of `deep` taken from `looped` by name, layer l of the one from layer source(l) of the other.
-template <class Source>
-Weights copy_layers(const Plan& deep, const Plan& looped, const Weights& weights, Source source) {
-  std::map<std::string, reference::Vector> by_name;
-  for (size_t w = 0; w < weights.size(); w++) by_name[looped.weights[w].name] = weights[w];
-  Weights copies;
-  for (const WeightSpec& spec : deep.weights) {
-    std::string name = spec.name;
-    const int layer = layer_of(name);
-    if (layer >= 0) {
-      const std::string prefix = "model.layers.";
-      name =
-          prefix + std::to_string(source(layer)) + name.substr(prefix.size() + std::to_string(layer).size());
-    }
-    copies.push_back(by_name.at(name));
-  }
-  return copies;
-}
-
 // A looped model equals the deeper model without loops that has the looped layers' weights copied.
-template <class Source>
-void expect_deep_equals_looped(const Config& looped, const Config& deep, Source source) {
+void expect_deep_equals_looped(const Config& looped, const Config& deep,
+                               const std::function<int(int)>& source) {
   FreshRandom random;
   const Plan plan = build(looped);
   const Weights weights = random_weights(plan, random.seed());

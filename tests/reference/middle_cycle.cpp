@@ -25,20 +25,25 @@ void middle_cycle(Builder& b, const Config& c, int loops) {
 // [page: end]
 
 namespace onceover::test {
+namespace {
+
+// [page: defaults]
+void middle_cycle_defaults(Config& c) { c.num_loops = 2; }
+// [page: end]
+
+}  // namespace
 
 const Architecture& middle_cycle_entry() {
-  // [page: defaults]
-  const auto middle_cycle_defaults = [](Config& c) { c.num_loops = 2; };
-  // [page: end]
-  static const Architecture entry =
+  static const std::vector<Architecture> table = {
       // [page: entry]
       {"middle-cycle",
        "first and last layer once, the layers between them looped (Middle-Cycle)",
        middle_cycle,
        middle_cycle_defaults,
-       {"sliding_window", "self_position_embedding", "num_loops"}}  // [page: end]
-  ;
-  return entry;
+       {"sliding_window", "self_position_embedding", "num_loops"}},
+      // [page: end]
+  };
+  return table[0];
 }
 
 Model middle_cycle_model() {

@@ -62,8 +62,8 @@ Matrix recurrent(const Inputs& in) {
   Matrix out;
   Vector state(head_dim * v_head_dim);
   for (size_t n = 0; n < in.q.size(); n++) {
-    take_in(op, state, in.k[n], in.v[n], {in.decay[n]});
-    out.push_back(read_out(op, state, in.q[n]));
+    reference::take_in(op, state, in.k[n], in.v[n], {in.decay[n]});
+    out.push_back(reference::read_out(op, state, in.q[n]));
   }
   return out;
 }

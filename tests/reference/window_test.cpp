@@ -1,6 +1,9 @@
 // Windows at their edges: who is seen, what a ring must keep, how far a looped window reaches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "architectures/registry.h"
 #include "support/models.h"
 #include "support/oracle.h"
 #include "support/random.h"
@@ -42,15 +45,15 @@ TEST(Window, OfZeroSeesEveryEarlierRow) {
 }
 
 // Continuing after L tokens must equal starting afresh on L, at every L around the window and its multiples.
-class WindowEdges : public testing::TestWithParam<const char*> {};
+class WindowEdges : public testing::TestWithParam<Architecture> {};
 
 TEST_P(WindowEdges, DecodingEqualsAFreshPrefillAtEveryLength) {
   FreshRandom random;
-  Config config = tiny_config(GetParam());
+  Config config = tiny_config(GetParam().name);
   config.sliding_window = 8;
-  const Plan plan = tiny_model(GetParam(), config).plan;
+  const Plan plan = tiny_model(GetParam().name, config).plan;
   const Weights weights = random_weights(plan, random.seed());
-  const std::vector<int> text = random.tokens(41, config.vocab_size);
+  const std::vector<int> text = random.tokens(40, config.vocab_size);
   Sequence decoded(plan, weights);
   for (int64_t length = 1; length <= 40; length++) {
     const RowsOf next = decoded.feed(std::span(text).subspan(length - 1, 1));
@@ -59,14 +62,17 @@ TEST_P(WindowEdges, DecodingEqualsAFreshPrefillAtEveryLength) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, WindowEdges,
-                         testing::Values("transformer", "universal", "rins", "yoco", "yoco-u", "yoco-plus",
-                                         "yoco-upper-loop", "yoco-upper-loop-unshared"),
-                         [](const auto& name) {
-                           std::string text = name.param;
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+std::vector<Architecture> windowed_architectures() {
+  std::vector<Architecture> windowed = all_architectures();
+  std::erase_if(windowed, [](const Architecture& architecture) {
+    const auto& keys = architecture.keys;
+    return std::find(keys.begin(), keys.end(), "sliding_window") == keys.end();
+  });
+  return windowed;
+}
+
+INSTANTIATE_TEST_SUITE_P(, WindowEdges, testing::ValuesIn(windowed_architectures()),
+                         [](const auto& architecture) { return test_name(architecture.param.name); });
 
 // The key of the global cache: the slot that keeps every row.
 ValueId global_key(const Plan& plan) {

@@ -92,6 +92,11 @@ void route_experts(Config& c) {
   c.shared_expert_intermediate_size = 8;
 }
 
+std::string test_name(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 Model tiny_model(const std::string& name, const Config& config, int loops) {
   check_config(config, name);
   return {name, config, loops > 0 ? loops : config.num_loops, build(config, Run{loops})};
@@ -100,9 +105,7 @@ Model tiny_model(const std::string& name, const Config& config, int loops) {
 std::vector<Model> tiny_models() {
   std::vector<Model> models;
   for (const Architecture& architecture : all_architectures()) {
-    std::string name = architecture.name;
-    std::replace(name.begin(), name.end(), '-', '_');
-    models.push_back(tiny_model(name, tiny_config(architecture.name)));
+    models.push_back(tiny_model(test_name(architecture.name), tiny_config(architecture.name)));
   }
   for (const Variant& variant : variants()) {
     Config config = tiny_config(variant.architecture);

@@ -10,7 +10,7 @@
 namespace onceover::test {
 
 struct Model {
-  std::string name;  // of letters, digits and _, as GoogleTest wants
+  std::string name;  // letters, digits and _, as GoogleTest wants
   Config config;
   int loops;
   Plan plan;
@@ -24,6 +24,9 @@ Config tiny_config(const std::string& architecture);
 
 // Feed-forward becomes 5 routed experts, 2 active, beside a shared one.
 void route_experts(Config& config);
+
+// "yoco-u" -> "yoco_u".
+std::string test_name(std::string name);
 
 Model tiny_model(const std::string& name, const Config& config, int loops = 0);
 

@@ -49,4 +49,19 @@ Unrolled unroll(const Plan& looped) {
   return result;
 }
 
+reference::Weights copy_layers(const Plan& deep, const Plan& looped, const reference::Weights& weights,
+                               const std::function<int(int)>& source) {
+  std::map<std::string, reference::Vector> by_name;
+  for (size_t w = 0; w < weights.size(); w++) by_name[looped.weights[w].name] = weights[w];
+  reference::Weights copies;
+  for (const WeightSpec& spec : deep.weights) {
+    const std::string prefix = "model.layers.";
+    std::string name = spec.name;
+    if (const int layer = layer_of(name); layer >= 0)
+      name.replace(prefix.size(), std::to_string(layer).size(), std::to_string(source(layer)));
+    copies.push_back(by_name.at(name));
+  }
+  return copies;
+}
+
 }  // namespace onceover::test

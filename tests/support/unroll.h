@@ -1,8 +1,10 @@
-// A looped plan as the plan of an untied model: every iteration of a loop gets weights of its own.
+// Looped models as models without sharing: each iteration gets weights of its own.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "plan/plan.h"
+#include "reference/reference.h"
 
 namespace onceover::test {
 
@@ -13,5 +15,10 @@ struct Unrolled {
 
 // Weight "w" read in iteration t > 0 becomes "w.loop{t}". Steps are otherwise the same.
 Unrolled unroll(const Plan& looped);
+
+// Weights for `deep`, an architecture without loops, taken by name from those of `looped`: layer l from layer
+// source(l).
+reference::Weights copy_layers(const Plan& deep, const Plan& looped, const reference::Weights& weights,
+                               const std::function<int(int)>& source);
 
 }  // namespace onceover::test
