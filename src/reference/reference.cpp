@@ -155,6 +155,12 @@ const RowsOf& Call::make(ValueId value) {
 
 }  // namespace
 
+Weights widen(const std::vector<std::vector<float>>& weights) {
+  Weights wide;
+  for (const auto& weight : weights) wide.emplace_back(weight.begin(), weight.end());
+  return wide;
+}
+
 int64_t State::elements() const {
   int64_t count = 0;
   for (const RowsOf& rows : slots)

@@ -17,6 +17,9 @@ namespace onceover::reference {
 // Weights by WeightId, flattened row-major.
 using Weights = std::vector<Vector>;
 
+// The numbers of single-precision weights, unchanged.
+Weights widen(const std::vector<std::vector<float>>& weights);
+
 // What one sequence keeps between calls, by slot.
 struct State {
   int64_t tokens = 0;

@@ -14,9 +14,9 @@ namespace {
 using reference::RowsOf;
 using reference::Weights;
 
-class Demand : public testing::TestWithParam<Model> {};
+class DemandOf : public testing::TestWithParam<Model> {};
 
-TEST_P(Demand, OnlyDemandedRowsAreMade) {
+TEST_P(DemandOf, AModelDecidesWhichRowsAreMade) {
   FreshRandom random;
   const Plan& plan = GetParam().plan;
   const Weights weights = random_weights(plan, random.seed());
@@ -37,7 +37,7 @@ TEST_P(Demand, OnlyDemandedRowsAreMade) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Demand, testing::ValuesIn(tiny_models()),
+INSTANTIATE_TEST_SUITE_P(, DemandOf, testing::ValuesIn(tiny_models()),
                          [](const auto& model) { return model.param.name; });
 
 // Rows that each layer's feed-forward runs on in one call, in the order of execution.

@@ -15,6 +15,11 @@ using reference::Executor;
 using reference::State;
 using reference::Weights;
 
+TEST(Weights, AreTheSameNumbersWhenWidened) {
+  const Weights wide = reference::widen({{0.1F, -2}, {}, {3e-40F}});
+  EXPECT_EQ(wide, (Weights{{static_cast<double>(0.1F), -2}, {}, {static_cast<double>(3e-40F)}}));
+}
+
 class Refusals : public testing::Test {
  protected:
   template <class Exception, class F>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/json.h"
 #include "support/oracle.h"
@@ -67,11 +68,15 @@ TEST(AddingAnArchitecture, ThePagesConfigHasOnlyKnownKeys) {
     EXPECT_NE(std::find(known.begin(), known.end(), key), known.end()) << key;
 }
 
-TEST(AddingAnArchitecture, ThePagesStepIsAStepOfThePlan) {
+TEST(AddingAnArchitecture, ThePagesStepsAreStepsOfThePlan) {
   const auto blocks = blocks_of_the_page("text");
   ASSERT_EQ(blocks.size(), 1U);
   const std::string plan = middle_cycle_model().plan.text();
-  EXPECT_NE(plan.find(blocks[0]), std::string::npos) << plan;
+  std::istringstream block(blocks[0]);
+  for (std::string line; std::getline(block, line);) {
+    if (line == "…") continue;
+    EXPECT_NE(plan.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << plan;
+  }
 }
 
 TEST(AddingAnArchitecture, MiddleCycleIsTheTransformerWithItsMiddleLayersCopied) {

@@ -1,6 +1,7 @@
 #include "support/models.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "architectures/registry.h"
 
@@ -69,6 +70,8 @@ const std::vector<Variant>& variants() {
 }
 
 }  // namespace
+
+void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
 Config tiny_config(const std::string& architecture) {
   Config c;

@@ -1,6 +1,7 @@
 // Models small enough to run through the oracle in milliseconds: every registered architecture, and variants
 // of each that switch on what its default leaves off.
 #pragma once
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Model {
   int loops;
   Plan plan;
 };
+void PrintTo(const Model& model, std::ostream* out);  // its name, in GoogleTest's messages
 
 constexpr int tiny_window = 5;
 
