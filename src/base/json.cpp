@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace onceover {
 namespace {
@@ -24,7 +25,7 @@ class Guard {
     if (event != Event::key) return;
     if (!keys_.back().insert(parsed.get_ref<const std::string&>()).second) {
       throw Error("{}: key '{}' occurs twice in one JSON object", where_,
-                  parsed.get_ref<const std::string&>());
+                  printable(parsed.get_ref<const std::string&>()));
     }
   }
 
@@ -36,6 +37,9 @@ class Guard {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
+  // nlohmann::json takes a NUL byte for the end of the text and ignores what follows it.
+  const size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) throw Error("{}: not valid JSON: NUL at byte {}", where, nul);
   Guard guard(where);
   try {
     return nlohmann::json::parse(text,
@@ -44,7 +48,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
                                    return true;
                                  });
   } catch (const nlohmann::json::exception& e) {
-    throw Error("{}: not valid JSON: {}", where, e.what());
+    throw Error("{}: not valid JSON: {}", where, printable(e.what(), 300));
   }
 }
 
