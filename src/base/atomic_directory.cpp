@@ -90,7 +90,8 @@ void AtomicDirectory::commit() {
   if (swap && existing_ == Existing::Refuse) fail(target_, "it exists already");
   // Without a directory to swap with, a plain rename: it fails by itself on one that is not empty.
   const unsigned flags = swap ? RENAME_EXCHANGE : 0;
-  if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, target_.c_str(), flags) != 0) fail(target_, std::strerror(errno));
+  if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, target_.c_str(), flags) != 0)
+    fail(target_, std::strerror(errno));
   if (!swap) partial_.clear();  // else it now names the old directory, which the destructor removes
   sync_folder(folder_of(target_));
 }

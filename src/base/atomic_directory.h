@@ -1,9 +1,9 @@
 // A directory that appears under its name only when complete.
 //
-// Write files below path(); commit() makes every one durable and gives the directory its name in one step. Until then,
-// and after any failure or kill, the name holds what it held before: nothing, or the old directory whole. Without
-// commit() the unfinished directory is removed; a killed process leaves it to the next writer of the same name.
-// Errors name the target and the reason. One thread per object.
+// Write files below path(); commit() makes every one durable and gives the directory its name in one step.
+// Until then, and after any failure or kill, the name holds what it held before: nothing, or the old
+// directory whole. Without commit() the unfinished directory is removed; a killed process leaves it to the
+// next writer of the same name. Errors name the target and the reason. One thread per object.
 #pragma once
 #include <filesystem>
 
@@ -15,7 +15,8 @@ class AtomicDirectory {
  public:
   enum class Existing {
     Refuse,   // an Error at construction and at commit()
-    Replace,  // swapped for the new one in one step (RENAME_EXCHANGE: any local Linux file system), then removed
+    Replace,  // swapped for the new one in one step (RENAME_EXCHANGE: any local Linux file system), then
+              // removed
   };
 
   AtomicDirectory(std::filesystem::path target, Existing existing);

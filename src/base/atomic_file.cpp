@@ -20,8 +20,8 @@ namespace {
   throw Error("{}: cannot be written: {}", target.string(), std::strerror(errno));
 }
 
-// Holds SIGXFSZ back from this thread and swallows it, so that the write itself fails with EFBIG. The kernel sends it to
-// the writing thread, so no handler of the whole process has to change.
+// Holds SIGXFSZ back from this thread and swallows it, so that the write itself fails with EFBIG. The kernel
+// sends it to the writing thread, so no handler of the whole process has to change.
 class SizeLimitSignalHeld {
  public:
   SizeLimitSignalHeld() {

@@ -18,12 +18,17 @@ namespace {
 
 const char* kind_of(mode_t mode) {
   switch (mode & S_IFMT) {
-    case S_IFDIR: return "a directory";
-    case S_IFIFO: return "a FIFO";
-    case S_IFSOCK: return "a socket";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
     case S_IFCHR:
-    case S_IFBLK: return "a device";
-    default: return "not a regular file";
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "not a regular file";
   }
 }
 
@@ -42,7 +47,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) fail(path);
   require_regular(status, path);
-  // The path may have come to name something else since; O_NONBLOCK keeps a FIFO from blocking before the second look.
+  // The path may have come to name something else since; O_NONBLOCK keeps a FIFO from blocking before the
+  // second look.
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid() || fstat(file.get(), &status) != 0) fail(path);
   require_regular(status, path);
@@ -72,8 +78,8 @@ MappedFile::~MappedFile() {
 std::string read_text_file(const std::filesystem::path& path, size_t max_bytes) {
   const MappedFile file(path);
   if (file.size() > max_bytes) {
-    throw Error("{}: is {}, expected at most {}", path.string(), format_bytes(static_cast<double>(file.size())),
-                format_bytes(static_cast<double>(max_bytes)));
+    throw Error("{}: is {}, expected at most {}", path.string(),
+                format_bytes(static_cast<double>(file.size())), format_bytes(static_cast<double>(max_bytes)));
   }
   return std::string(file.text());
 }

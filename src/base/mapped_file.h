@@ -1,9 +1,9 @@
 // A file as read-only memory.
 //
-// Only regular files are mapped: a folder, FIFO, socket or device is an Error and is never opened, so nothing blocks. An
-// empty file is an empty span. Errors name the path and the reason. Move-only; concurrent reads are safe.
-// A file that another process shortens while it is mapped raises SIGBUS on access: the project's own writers never do so
-// (atomic_file.h replaces files, it does not edit them).
+// Only regular files are mapped: a folder, FIFO, socket or device is an Error and is never opened, so nothing
+// blocks. An empty file is an empty span. Errors name the path and the reason. Move-only; concurrent reads
+// are safe. A file that another process shortens while it is mapped raises SIGBUS on access: the project's
+// own writers never do so (atomic_file.h replaces files, it does not edit them).
 #pragma once
 #include <cstddef>
 #include <filesystem>

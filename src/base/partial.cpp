@@ -44,7 +44,8 @@ void remove_abandoned_partials(const std::filesystem::path& target) {
   }
   for (const auto& partial : partials) {
     const FileDescriptor file(open(partial.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-    if (file.valid() && flock(file.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(partial, ignored);
+    if (file.valid() && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      std::filesystem::remove_all(partial, ignored);
   }
 }
 

@@ -1,7 +1,7 @@
 // Names of unfinished files and folders, and their removal once their writer is gone.
 //
-// Unfinished work on NAME is called ".NAME.partial-PID-N" in the same folder. Its writer holds a flock on it, which the
-// kernel drops when the process dies in whatever way: what can be locked has been abandoned.
+// Unfinished work on NAME is called ".NAME.partial-PID-N" in the same folder. Its writer holds a flock on it,
+// which the kernel drops when the process dies in whatever way: what can be locked has been abandoned.
 #pragma once
 #include <filesystem>
 
@@ -10,8 +10,8 @@ namespace onceover {
 // A fresh name for unfinished work on `target`.
 std::filesystem::path partial_path(const std::filesystem::path& target);
 
-// Takes the writer's lock; false when somebody else holds it. True also on a file system without locks: there nothing
-// is ever taken for abandoned.
+// Takes the writer's lock; false when somebody else holds it. True also on a file system without locks: there
+// nothing is ever taken for abandoned.
 bool lock_partial(int file_descriptor);
 
 // Removes what earlier, dead writers of `target` left. Failure to remove is not an error.

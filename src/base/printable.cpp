@@ -5,11 +5,16 @@
 namespace onceover {
 namespace {
 
-// Length of the valid UTF-8 sequence at the head of `text`, 0 if there is none. Overlong forms and surrogates pass: they
-// are harmless on a terminal.
+// Length of the valid UTF-8 sequence at the head of `text`, 0 if there is none. Overlong forms and surrogates
+// pass: they are harmless on a terminal.
 size_t sequence_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xC2 ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
   if (length > text.size()) return 0;
   for (size_t i = 1; i < length; i++) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;

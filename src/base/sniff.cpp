@@ -22,23 +22,31 @@ struct Signature {
 
 constexpr std::array signatures{
     Signature{0, "\x1f\x8b"sv, "gzip data (unpack it first)"},
-    Signature{0, "PK\x03\x04"sv, "a zip archive (PyTorch checkpoints are zipped pickles: convert to safetensors)"},
+    Signature{0, "PK\x03\x04"sv,
+              "a zip archive (PyTorch checkpoints are zipped pickles: convert to safetensors)"},
     Signature{0, "GGUF\0\0\0"sv, "a byte-swapped (big-endian) GGUF file"},
     Signature{0, "FUGG"sv, "a byte-swapped (big-endian) GGUF file"},
     Signature{0, "GGUF"sv, "a GGUF file"},
-    Signature{0, "\xFD" "7zXZ\0"sv, "xz data (unpack it first)"},
+    Signature{0,
+              "\xFD"
+              "7zXZ\0"sv,
+              "xz data (unpack it first)"},
     Signature{0, "\x28\xB5\x2F\xFD"sv, "zstd data (unpack it first)"},
     Signature{0, "BZh"sv, "bzip2 data (unpack it first)"},
     Signature{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file"},
     Signature{0, "\x93NUMPY"sv, "a NumPy array"},
     Signature{0, "%PDF-"sv, "a PDF document"},
-    Signature{0, "\x7F" "ELF"sv, "an ELF program"},
+    Signature{0,
+              "\x7F"
+              "ELF"sv,
+              "an ELF program"},
     Signature{257, "ustar"sv, "a tar archive (unpack it first)"},
 };
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -59,7 +67,8 @@ std::string lfs_pointer(std::string_view text) {
 
 // 8 bytes of length, then a header that begins an object with a key: {" or an empty one: {}.
 bool looks_like_safetensors(std::string_view head) {
-  return head.size() >= 10 && head[8] == '{' && (head[9] == '"' || head[9] == '}' || head[9] == ' ') && head[7] == 0;
+  return head.size() >= 10 && head[8] == '{' && (head[9] == '"' || head[9] == '}' || head[9] == ' ') &&
+         head[7] == 0;
 }
 
 bool is_text(std::string_view head) {

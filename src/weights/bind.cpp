@@ -54,7 +54,8 @@ struct Fault {
     constexpr size_t shown = 4;
     const std::vector<std::string> first(items.begin(), items.begin() + std::min(shown, items.size()));
     const std::string list = fmt::format("{}{}", fmt::join(first, ", "), items.size() > shown ? ", …" : "");
-    return items.size() == 1 ? fmt::format("{}: {}", one, list) : fmt::format("{} {}: {}", items.size(), many, list);
+    return items.size() == 1 ? fmt::format("{}: {}", one, list)
+                             : fmt::format("{} {}: {}", items.size(), many, list);
   }
 };
 
@@ -83,8 +84,8 @@ class Binder {
     }
     const TensorView& tensor = found->second;
     if (tensor.shape != spec.shape) {
-      misshapen_.items.push_back(fmt::format("{} expected {}, found {}", quoted(spec.name), shape_text(spec.shape),
-                                             shape_text(tensor.shape)));
+      misshapen_.items.push_back(fmt::format("{} expected {}, found {}", quoted(spec.name),
+                                             shape_text(spec.shape), shape_text(tensor.shape)));
     }
     if (!is_float(tensor.dtype)) {
       mistyped_.items.push_back(fmt::format("{} found {}", quoted(spec.name), dtype_name(tensor.dtype)));
@@ -101,25 +102,30 @@ class Binder {
     const std::string& table_name = plan_.weights[head_of(plan_)].name;
     const auto table = tensors_.find(table_name);
     if (table != tensors_.end() && !same_numbers(table->second, tensor)) {
-      throw Error("{}: tensor '{}' differs from '{}', but the model ties its embeddings: set tie_word_embeddings to false "
-                  "to use both",
-                  where_, head_name, table_name);
+      throw Error(
+          "{}: tensor '{}' differs from '{}', but the model ties its embeddings: set tie_word_embeddings to "
+          "false "
+          "to use both",
+          where_, head_name, table_name);
     }
   }
 
   std::string tie_hint() const {
     const WeightId head = head_of(plan_);
     const bool lost = head != no_weight && !is_tied(plan_) && !tensors_.contains(plan_.weights[head].name);
-    return lost ? fmt::format(" (if '{}' is meant to be the embedding table, set tie_word_embeddings to true)",
-                              plan_.weights[head].name)
-                : "";
+    return lost
+               ? fmt::format(" (if '{}' is meant to be the embedding table, set tie_word_embeddings to true)",
+                             plan_.weights[head].name)
+               : "";
   }
 
   std::string unexpected_hint() const {
-    const bool kv = std::any_of(unexpected_.items.begin(), unexpected_.items.end(), [](const std::string& name) {
-      return name.find("k_proj.") != std::string::npos || name.find("v_proj.") != std::string::npos;
-    });
-    return kv ? " (a layer that reads the keys and values of another has no k_proj or v_proj of its own)" : "";
+    const bool kv =
+        std::any_of(unexpected_.items.begin(), unexpected_.items.end(), [](const std::string& name) {
+          return name.find("k_proj.") != std::string::npos || name.find("v_proj.") != std::string::npos;
+        });
+    return kv ? " (a layer that reads the keys and values of another has no k_proj or v_proj of its own)"
+              : "";
   }
 
   void refuse_faults() const {
@@ -137,7 +143,8 @@ class Binder {
   std::vector<TensorView> bound_;
   std::set<std::string, std::less<>> names_;
   Fault missing_{"a tensor is missing", "tensors are missing", {}};
-  Fault unexpected_{"a tensor belongs to no weight of the model", "tensors belong to no weight of the model", {}};
+  Fault unexpected_{
+      "a tensor belongs to no weight of the model", "tensors belong to no weight of the model", {}};
   Fault misshapen_{"a tensor has another shape", "tensors have another shape", {}};
   Fault mistyped_{"a tensor is not of a float dtype", "tensors are not of a float dtype", {}};
 };
@@ -153,7 +160,8 @@ TensorMap name_weights(const Plan& plan, const std::vector<std::vector<float>>& 
     throw std::logic_error(fmt::format("{} weights for a plan of {}", weights.size(), plan.weights.size()));
   }
   TensorMap tensors;
-  for (size_t i = 0; i < weights.size(); i++) tensors[plan.weights[i].name] = view_of(weights[i], plan.weights[i].shape);
+  for (size_t i = 0; i < weights.size(); i++)
+    tensors[plan.weights[i].name] = view_of(weights[i], plan.weights[i].shape);
   return tensors;
 }
 

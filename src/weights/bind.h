@@ -8,14 +8,16 @@
 
 namespace onceover {
 
-// One view per weight, by WeightId. Error, naming `where` and all faults together, when a weight has no tensor, a tensor has
-// another shape or no float dtype, or a tensor belongs to no weight (also the key and value projections of layers that read
-// another layer's: they are refused, never used).
-// Tied embeddings (the plan's logits read the embedding table): a stored "lm_head.weight" is accepted if it equals the
-// table number for number, and refused otherwise. Untied without a stored head: the Error names tie_word_embeddings.
+// One view per weight, by WeightId. Error, naming `where` and all faults together, when a weight has no
+// tensor, a tensor has another shape or no float dtype, or a tensor belongs to no weight (also the key and
+// value projections of layers that read another layer's: they are refused, never used). Tied embeddings (the
+// plan's logits read the embedding table): a stored "lm_head.weight" is accepted if it equals the table
+// number for number, and refused otherwise. Untied without a stored head: the Error names
+// tie_word_embeddings.
 std::vector<TensorView> bind_weights(const Plan& plan, const TensorMap& tensors, const std::string& where);
 
-// The other way: the tensors of a plan whose numbers are in memory, by WeightId, for writing. Views into `weights`.
+// The other way: the tensors of a plan whose numbers are in memory, by WeightId, for writing. Views into
+// `weights`.
 TensorMap name_weights(const Plan& plan, const std::vector<std::vector<float>>& weights);
 
 }  // namespace onceover

@@ -41,8 +41,8 @@ const nlohmann::json& field(const nlohmann::json& object, const char* key, nlohm
 
 std::vector<std::filesystem::path> tokenizer_files_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const char* name : {"tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json",
-                           "chat_template.jinja"}) {
+  for (const char* name : {"tokenizer.json", "tokenizer.model", "tokenizer_config.json",
+                           "special_tokens_map.json", "chat_template.jinja"}) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(folder / name, ignored)) files.push_back(folder / name);
   }
@@ -98,13 +98,16 @@ void Checkpoint::read_state() {
   fingerprint_ = field(record, "plan_fingerprint", Type::string, where);
   state_ = field(record, "state", Type::object, where);
   for (const auto& [name, file] : field(record, "files", Type::object, where).items()) {
-    if (name.find('/') != std::string::npos) throw Error("{}: '{}' is not a plain file name", where, printable(name));
-    files_[name] = {field(file, "bytes", Type::number_unsigned, where), field(file, "xxh3", Type::string, where)};
+    if (name.find('/') != std::string::npos)
+      throw Error("{}: '{}' is not a plain file name", where, printable(name));
+    files_[name] = {field(file, "bytes", Type::number_unsigned, where),
+                    field(file, "xxh3", Type::string, where)};
   }
 }
 
 void Checkpoint::require_state() const {
-  if (!has_state_) throw Error("{}: has no state.json, so it is not a training checkpoint", directory_.string());
+  if (!has_state_)
+    throw Error("{}: has no state.json, so it is not a training checkpoint", directory_.string());
 }
 
 void Checkpoint::require_plan(uint64_t fingerprint) const {
@@ -122,7 +125,8 @@ void Checkpoint::verify() const {
       throw Error("{}: damaged: {} bytes, expected {}", file.path().string(), file.size(), record.bytes);
     }
     if (hash_of(file) != record.hash) {
-      throw Error("{}: damaged: hash {}, expected {}", file.path().string(), hash_of(file), printable(record.hash));
+      throw Error("{}: damaged: hash {}, expected {}", file.path().string(), hash_of(file),
+                  printable(record.hash));
     }
   }
 }

@@ -1,10 +1,12 @@
-// The checkpoint directory: a model on disk, in Hugging Face's layout, plus what training needs. docs/checkpoint-format.md.
+// The checkpoint directory: a model on disk, in Hugging Face's layout, plus what training needs.
+// docs/checkpoint-format.md.
 //
 //   config.json                    the architecture; opaque here
 //   model.safetensors              or shards with model.safetensors.index.json
 //   tokenizer.json, …              copied as they are
 //   optimizer.safetensors, …       further tensor files, when the writer adds them
-//   state.json                     format version, plan fingerprint, size and hash of every file, free JSON; written last
+//   state.json                     format version, plan fingerprint, size and hash of every file, free JSON;
+//   written last
 //
 // A directory without state.json is a model from elsewhere: its weights load, but nothing vouches for them.
 #pragma once
@@ -24,8 +26,9 @@ namespace onceover {
 // The tokenizer's files that `folder` holds, in a fixed order.
 std::vector<std::filesystem::path> tokenizer_files_in(const std::filesystem::path& folder);
 
-// Writes one checkpoint. Nothing is seen under the directory's name before commit() has returned; without it, after an
-// Error or a kill, the name holds what it held before. Errors name the file and the reason. One thread per object.
+// Writes one checkpoint. Nothing is seen under the directory's name before commit() has returned; without it,
+// after an Error or a kill, the name holds what it held before. Errors name the file and the reason. One
+// thread per object.
 class CheckpointWriter {
  public:
   CheckpointWriter(const std::filesystem::path& target, AtomicDirectory::Existing existing);
@@ -46,7 +49,8 @@ class CheckpointWriter {
 // An open checkpoint. Views live as long as this object. Concurrent reads are safe.
 class Checkpoint {
  public:
-  // Error when config.json or the weights are missing or damaged, or state.json is not of this format version.
+  // Error when config.json or the weights are missing or damaged, or state.json is not of this format
+  // version.
   explicit Checkpoint(const std::filesystem::path& directory);
 
   const std::filesystem::path& directory() const { return directory_; }
@@ -59,8 +63,8 @@ class Checkpoint {
   // Error unless this was saved from a plan of that fingerprint.
   void require_plan(uint64_t fingerprint) const;
 
-  // Reads every file that state.json lists. Error at the first that is missing or has another size or hash, and in a
-  // model from elsewhere.
+  // Reads every file that state.json lists. Error at the first that is missing or has another size or hash,
+  // and in a model from elsewhere.
   void verify() const;
 
  private:

@@ -17,11 +17,13 @@ struct Row {
 
 // In the order of the enumeration.
 constexpr std::array rows{
-    Row{DType::F64, "F64", 8, true},          Row{DType::F32, "F32", 4, true},   Row{DType::F16, "F16", 2, true},
-    Row{DType::BF16, "BF16", 2, true},        Row{DType::F8_E4M3, "F8_E4M3", 1, true},
-    Row{DType::F8_E5M2, "F8_E5M2", 1, true},  Row{DType::I64, "I64", 8, false},  Row{DType::I32, "I32", 4, false},
-    Row{DType::I16, "I16", 2, false},         Row{DType::I8, "I8", 1, false},    Row{DType::U64, "U64", 8, false},
-    Row{DType::U32, "U32", 4, false},         Row{DType::U16, "U16", 2, false},  Row{DType::U8, "U8", 1, false},
+    Row{DType::F64, "F64", 8, true},         Row{DType::F32, "F32", 4, true},
+    Row{DType::F16, "F16", 2, true},         Row{DType::BF16, "BF16", 2, true},
+    Row{DType::F8_E4M3, "F8_E4M3", 1, true}, Row{DType::F8_E5M2, "F8_E5M2", 1, true},
+    Row{DType::I64, "I64", 8, false},        Row{DType::I32, "I32", 4, false},
+    Row{DType::I16, "I16", 2, false},        Row{DType::I8, "I8", 1, false},
+    Row{DType::U64, "U64", 8, false},        Row{DType::U32, "U32", 4, false},
+    Row{DType::U16, "U16", 2, false},        Row{DType::U8, "U8", 1, false},
     Row{DType::BOOL, "BOOL", 1, false},
 };
 

@@ -1,7 +1,7 @@
 // Element types of stored tensors, and their conversion.
 //
-// Names and sizes as in safetensors. Narrowing rounds to nearest, ties to even; overflow becomes infinity; NaN stays NaN.
-// F8_E4M3 is the "fn" form: no infinities, NaN is S.1111.111. All functions are pure.
+// Names and sizes as in safetensors. Narrowing rounds to nearest, ties to even; overflow becomes infinity;
+// NaN stays NaN. F8_E4M3 is the "fn" form: no infinities, NaN is S.1111.111. All functions are pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,23 @@
 
 namespace onceover {
 
-enum class DType : uint8_t { F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, U64, U32, U16, U8, BOOL };
+enum class DType : uint8_t {
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8_E4M3,
+  F8_E5M2,
+  I64,
+  I32,
+  I16,
+  I8,
+  U64,
+  U32,
+  U16,
+  U8,
+  BOOL
+};
 
 // "F32", "BF16", …
 std::string_view dtype_name(DType dtype);

@@ -1,5 +1,5 @@
-// Only + - * / and sqrt, which IEEE 754 rounds in one way, and no fused multiply-add (CMakeLists.txt): std::log, std::cos
-// and std::normal_distribution differ between libraries.
+// Only + - * / and sqrt, which IEEE 754 rounds in one way, and no fused multiply-add (CMakeLists.txt):
+// std::log, std::cos and std::normal_distribution differ between libraries.
 #include "weights/init.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ double random_unit(uint64_t key, uint64_t counter) {
   return (static_cast<double>(random_bits(key, counter) >> 12) + 0.5) * 0x1p-52;
 }
 
-// Natural logarithm for 0 < x < 1: x = m 2^e with m in [sqrt(1/2), sqrt(2)), ln m = 2 atanh((m - 1) / (m + 1)).
+// Natural logarithm for 0 < x < 1: x = m 2^e with m in [sqrt(1/2), sqrt(2)), ln m = 2 atanh((m - 1) / (m +
+// 1)).
 double portable_log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);

@@ -23,12 +23,15 @@ constexpr size_t data_alignment = 64;
 // Length of the header, checked against the limit and the file.
 size_t header_length(std::span<const std::byte> file, const std::string& where) {
   const auto refuse = [&](const std::string& reason) {
-    throw Error("{}: not a complete safetensors file: {} (this looks like {})", where, reason, describe_file(file));
+    throw Error("{}: not a complete safetensors file: {} (this looks like {})", where, reason,
+                describe_file(file));
   };
-  if (file.size() < length_bytes) refuse(fmt::format("expected at least {} bytes, found {}", length_bytes, file.size()));
+  if (file.size() < length_bytes)
+    refuse(fmt::format("expected at least {} bytes, found {}", length_bytes, file.size()));
   uint64_t length;
   std::memcpy(&length, file.data(), sizeof length);
-  if (length > max_header_bytes) refuse(fmt::format("header of {} bytes, at most {} allowed", length, max_header_bytes));
+  if (length > max_header_bytes)
+    refuse(fmt::format("header of {} bytes, at most {} allowed", length, max_header_bytes));
   if (length > file.size() - length_bytes) {
     refuse(fmt::format("header of {} bytes, but only {} follow", length, file.size() - length_bytes));
   }
@@ -54,9 +57,9 @@ std::string header_text(const std::vector<const TensorMap::value_type*>& order,
   for (const auto* entry : order) {
     const TensorView& tensor = entry->second;
     const uint64_t end = offset + tensor.bytes.size();
-    text += fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", text.size() > 1 ? "," : "",
-                        nlohmann::json(entry->first).dump(), dtype_name(tensor.dtype), fmt::join(tensor.shape, ","),
-                        offset, end);
+    text += fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        text.size() > 1 ? "," : "", nlohmann::json(entry->first).dump(),
+                        dtype_name(tensor.dtype), fmt::join(tensor.shape, ","), offset, end);
     offset = end;
   }
   text += "}";
@@ -67,8 +70,8 @@ std::string header_text(const std::vector<const TensorMap::value_type*>& order,
 void require_writable(const std::string& name, const TensorView& tensor, const std::string& where) {
   if (name == "__metadata__") throw Error("{}: no tensor may be named '__metadata__'", where);
   if (tensor_bytes(tensor.shape, tensor.dtype) == tensor.bytes.size()) return;
-  throw std::logic_error(fmt::format("tensor {} of shape {} has {} bytes", name, shape_text(tensor.shape),
-                                     tensor.bytes.size()));
+  throw std::logic_error(
+      fmt::format("tensor {} of shape {} has {} bytes", name, shape_text(tensor.shape), tensor.bytes.size()));
 }
 
 }  // namespace

@@ -24,7 +24,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return unexpected("null"); }
   bool boolean(bool) override { return unexpected("a boolean"); }
-  bool number_integer(number_integer_t value) override { return unexpected(fmt::format("the negative number {}", value)); }
+  bool number_integer(number_integer_t value) override {
+    return unexpected(fmt::format("the negative number {}", value));
+  }
   bool number_float(number_float_t, const string_t& text) override {
     return unexpected(fmt::format("the number {}", printable(text)));
   }
@@ -41,7 +43,20 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  enum class At { Start, Top, NewTensor, Tensor, Dtype, ShapeStart, Shape, OffsetsStart, Offsets, NewMetadata, Metadata, Value };
+  enum class At {
+    Start,
+    Top,
+    NewTensor,
+    Tensor,
+    Dtype,
+    ShapeStart,
+    Shape,
+    OffsetsStart,
+    Offsets,
+    NewMetadata,
+    Metadata,
+    Value
+  };
 
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
@@ -77,38 +92,52 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 std::string HeaderReader::subject() const {
   switch (at_) {
     case At::Start:
-    case At::Top: return fmt::format("{}: header", where_);
+    case At::Top:
+      return fmt::format("{}: header", where_);
     case At::NewMetadata:
     case At::Metadata:
-    case At::Value: return fmt::format("{}: header: __metadata__", where_);
-    default: return fmt::format("{}: tensor '{}'", where_, printable(name_));
+    case At::Value:
+      return fmt::format("{}: header: __metadata__", where_);
+    default:
+      return fmt::format("{}: tensor '{}'", where_, printable(name_));
   }
 }
 
 std::string HeaderReader::expectation() const {
   switch (at_) {
     case At::Start:
-    case At::Top: return "a JSON object";
+    case At::Top:
+      return "a JSON object";
     case At::NewTensor:
-    case At::Tensor: return "an object with dtype, shape and data_offsets";
-    case At::Dtype: return "a string as dtype";
+    case At::Tensor:
+      return "an object with dtype, shape and data_offsets";
+    case At::Dtype:
+      return "a string as dtype";
     case At::ShapeStart:
-    case At::Shape: return "a shape of non-negative integers";
+    case At::Shape:
+      return "a shape of non-negative integers";
     case At::OffsetsStart:
-    case At::Offsets: return "two non-negative integers as data_offsets";
+    case At::Offsets:
+      return "two non-negative integers as data_offsets";
     case At::NewMetadata:
-    case At::Metadata: return "an object of strings";
-    case At::Value: return fmt::format("a string for key '{}'", printable(metadata_key_));
+    case At::Metadata:
+      return "an object of strings";
+    case At::Value:
+      return fmt::format("a string for key '{}'", printable(metadata_key_));
   }
   return "";
 }
 
 bool HeaderReader::start_object(size_t) {
   switch (at_) {
-    case At::Start: return move_to(At::Top);
-    case At::NewTensor: return move_to(At::Tensor);
-    case At::NewMetadata: return move_to(At::Metadata);
-    default: return unexpected("an object");
+    case At::Start:
+      return move_to(At::Top);
+    case At::NewTensor:
+      return move_to(At::Tensor);
+    case At::NewMetadata:
+      return move_to(At::Metadata);
+    default:
+      return unexpected("an object");
   }
 }
 
@@ -132,7 +161,8 @@ bool HeaderReader::top_key(std::string& name) {
 }
 
 bool HeaderReader::tensor_key(const std::string& name) {
-  const bool again = (name == "dtype" && dtype_) || (name == "shape" && shape_) || (name == "data_offsets" && offsets_);
+  const bool again =
+      (name == "dtype" && dtype_) || (name == "shape" && shape_) || (name == "data_offsets" && offsets_);
   if (again) refuse("key '{}' occurs twice", name);
   if (name == "dtype") return move_to(At::Dtype);
   if (name == "shape") return move_to(At::ShapeStart);
@@ -206,25 +236,28 @@ void HeaderReader::finish_tensor() {
   const auto bytes = tensor_bytes(*shape_, *dtype_);
   if (!bytes) refuse("shape {} of {} is larger than any file", shape_text(*shape_), dtype_name(*dtype_));
   if (*bytes != end - begin) {
-    refuse("shape {} of {} takes {} bytes, but data_offsets [{}, {}] hold {}", shape_text(*shape_), dtype_name(*dtype_),
-           *bytes, begin, end, end - begin);
+    refuse("shape {} of {} takes {} bytes, but data_offsets [{}, {}] hold {}", shape_text(*shape_),
+           dtype_name(*dtype_), *bytes, begin, end, end - begin);
   }
-  if (end > data_bytes_) refuse("ends at byte {} of the data, but the file holds {} (cut short?)", end, data_bytes_);
+  if (end > data_bytes_)
+    refuse("ends at byte {} of the data, but the file holds {} (cut short?)", end, data_bytes_);
   names_.insert(name_);
   header_.entries.push_back({std::move(name_), *dtype_, std::move(*shape_), begin, end});
 }
 
-void require_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes, const std::string& where) {
+void require_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes,
+                    const std::string& where) {
   uint64_t covered = 0;
   const SafetensorsEntry* before = nullptr;
   for (const auto& entry : entries) {
     if (entry.begin < covered) {
-      throw Error("{}: tensor '{}' begins at byte {} of the data and overlaps tensor '{}', which ends at {}", where,
-                  printable(entry.name), entry.begin, printable(before->name), covered);
+      throw Error("{}: tensor '{}' begins at byte {} of the data and overlaps tensor '{}', which ends at {}",
+                  where, printable(entry.name), entry.begin, printable(before->name), covered);
     }
     if (entry.begin > covered) {
-      throw Error("{}: tensor '{}' begins at byte {} of the data and leaves a hole: what is before it ends at {}", where,
-                  printable(entry.name), entry.begin, covered);
+      throw Error(
+          "{}: tensor '{}' begins at byte {} of the data and leaves a hole: what is before it ends at {}",
+          where, printable(entry.name), entry.begin, covered);
     }
     covered = entry.end;
     before = &entry;
@@ -236,10 +269,12 @@ void require_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes, const std::string& where) {
+SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes,
+                                           const std::string& where) {
   if (!json.starts_with('{')) throw Error("{}: header does not begin with '{{'", where);
   // nlohmann::json takes a NUL byte for the end of the text and ignores what follows it.
-  if (json.find('\0') != std::string_view::npos) throw Error("{}: header is not valid JSON: it holds a NUL byte", where);
+  if (json.find('\0') != std::string_view::npos)
+    throw Error("{}: header is not valid JSON: it holds a NUL byte", where);
   HeaderReader reader(data_bytes, where);
   nlohmann::json::sax_parse(json, &reader);
   SafetensorsHeader header = reader.take();

@@ -24,28 +24,44 @@ template <class Out>
 void decode_any(DType dtype, std::span<const std::byte> bytes, std::span<Out> out) {
   constexpr auto same = [](auto x) { return x; };
   switch (dtype) {
-    case DType::F64: return decode<double>(bytes, out, same);
-    case DType::F32: return decode<float>(bytes, out, same);
-    case DType::F16: return decode<uint16_t>(bytes, out, f16_to_f32);
-    case DType::BF16: return decode<uint16_t>(bytes, out, bf16_to_f32);
-    case DType::F8_E4M3: return decode<uint8_t>(bytes, out, f8_e4m3_to_f32);
-    case DType::F8_E5M2: return decode<uint8_t>(bytes, out, f8_e5m2_to_f32);
-    case DType::I64: return decode<int64_t>(bytes, out, same);
-    case DType::I32: return decode<int32_t>(bytes, out, same);
-    case DType::I16: return decode<int16_t>(bytes, out, same);
-    case DType::I8: return decode<int8_t>(bytes, out, same);
-    case DType::U64: return decode<uint64_t>(bytes, out, same);
-    case DType::U32: return decode<uint32_t>(bytes, out, same);
-    case DType::U16: return decode<uint16_t>(bytes, out, same);
-    case DType::U8: return decode<uint8_t>(bytes, out, same);
-    case DType::BOOL: return decode<uint8_t>(bytes, out, [](uint8_t x) { return x != 0 ? 1 : 0; });
+    case DType::F64:
+      return decode<double>(bytes, out, same);
+    case DType::F32:
+      return decode<float>(bytes, out, same);
+    case DType::F16:
+      return decode<uint16_t>(bytes, out, f16_to_f32);
+    case DType::BF16:
+      return decode<uint16_t>(bytes, out, bf16_to_f32);
+    case DType::F8_E4M3:
+      return decode<uint8_t>(bytes, out, f8_e4m3_to_f32);
+    case DType::F8_E5M2:
+      return decode<uint8_t>(bytes, out, f8_e5m2_to_f32);
+    case DType::I64:
+      return decode<int64_t>(bytes, out, same);
+    case DType::I32:
+      return decode<int32_t>(bytes, out, same);
+    case DType::I16:
+      return decode<int16_t>(bytes, out, same);
+    case DType::I8:
+      return decode<int8_t>(bytes, out, same);
+    case DType::U64:
+      return decode<uint64_t>(bytes, out, same);
+    case DType::U32:
+      return decode<uint32_t>(bytes, out, same);
+    case DType::U16:
+      return decode<uint16_t>(bytes, out, same);
+    case DType::U8:
+      return decode<uint8_t>(bytes, out, same);
+    case DType::BOOL:
+      return decode<uint8_t>(bytes, out, [](uint8_t x) { return x != 0 ? 1 : 0; });
   }
 }
 
 template <class Out>
 void convert_range(const TensorView& tensor, size_t first, std::span<Out> out) {
   if (first > tensor.elements() || out.size() > tensor.elements() - first) {
-    throw std::logic_error(fmt::format("elements {} + {} of a tensor of {}", first, out.size(), tensor.elements()));
+    throw std::logic_error(
+        fmt::format("elements {} + {} of a tensor of {}", first, out.size(), tensor.elements()));
   }
   if (out.empty()) return;
   decode_any(tensor.dtype, tensor.bytes.subspan(first * dtype_size(tensor.dtype)), out);
@@ -80,8 +96,12 @@ TensorView view_of(std::span<const float> values, std::vector<int64_t> shape) {
   return {DType::F32, std::move(shape), std::as_bytes(values)};
 }
 
-void convert(const TensorView& tensor, size_t first, std::span<float> out) { convert_range(tensor, first, out); }
-void convert(const TensorView& tensor, size_t first, std::span<double> out) { convert_range(tensor, first, out); }
+void convert(const TensorView& tensor, size_t first, std::span<float> out) {
+  convert_range(tensor, first, out);
+}
+void convert(const TensorView& tensor, size_t first, std::span<double> out) {
+  convert_range(tensor, first, out);
+}
 
 std::vector<float> to_f32(const TensorView& tensor) {
   std::vector<float> out(tensor.elements());
@@ -97,14 +117,21 @@ std::vector<double> to_f64(const TensorView& tensor) {
 
 std::vector<std::byte> encode(std::span<const float> values, DType dtype) {
   switch (dtype) {
-    case DType::F64: return encode_as<double>(values, [](float x) { return double{x}; });
-    case DType::F32: return encode_as<float>(values, [](float x) { return x; });
-    case DType::F16: return encode_as<uint16_t>(values, f32_to_f16);
-    case DType::BF16: return encode_as<uint16_t>(values, f32_to_bf16);
-    default: throw std::logic_error(fmt::format("no encoder for {}", dtype_name(dtype)));
+    case DType::F64:
+      return encode_as<double>(values, [](float x) { return double{x}; });
+    case DType::F32:
+      return encode_as<float>(values, [](float x) { return x; });
+    case DType::F16:
+      return encode_as<uint16_t>(values, f32_to_f16);
+    case DType::BF16:
+      return encode_as<uint16_t>(values, f32_to_bf16);
+    default:
+      throw std::logic_error(fmt::format("no encoder for {}", dtype_name(dtype)));
   }
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 }  // namespace onceover

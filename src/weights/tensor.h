@@ -1,7 +1,8 @@
 // A tensor that lives elsewhere: in a mapped file or in a caller's buffer.
 //
-// Row-major, little-endian. `bytes` may have any alignment, so read elements through convert(). The product of the shape
-// times the element size equals bytes.size(); a shape of no axes is one scalar; an extent of 0 means no bytes.
+// Row-major, little-endian. `bytes` may have any alignment, so read elements through convert(). The product
+// of the shape times the element size equals bytes.size(); a shape of no axes is one scalar; an extent of 0
+// means no bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +26,16 @@ struct TensorView {
 
 using TensorMap = std::map<std::string, TensorView, std::less<>>;
 
-// Bytes that a tensor takes; nothing when the number (without its factors 0) does not fit an int64_t. Extents >= 0.
+// Bytes that a tensor takes; nothing when the number (without its factors 0) does not fit an int64_t. Extents
+// >= 0.
 std::optional<uint64_t> tensor_bytes(const std::vector<int64_t>& shape, DType dtype);
 
-// A view of f32 numbers in memory. `values` must outlive it and hold the product of `shape` elements (std::logic_error).
+// A view of f32 numbers in memory. `values` must outlive it and hold the product of `shape` elements
+// (std::logic_error).
 TensorView view_of(std::span<const float> values, std::vector<int64_t> shape);
 
-// Elements [first, first + out.size()) as numbers; out of range is std::logic_error. Any dtype; 64-bit values round.
+// Elements [first, first + out.size()) as numbers; out of range is std::logic_error. Any dtype; 64-bit values
+// round.
 void convert(const TensorView& tensor, size_t first, std::span<float> out);
 void convert(const TensorView& tensor, size_t first, std::span<double> out);
 

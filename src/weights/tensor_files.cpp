@@ -27,7 +27,8 @@ std::map<std::string, std::string> read_weight_map(const nlohmann::json& index, 
   if (found == index.end() || !found->is_object()) throw Error("{}: expected an object as weight_map", where);
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : found->items()) {
-    if (!shard.is_string()) throw Error("{}: tensor '{}': expected a string as shard", where, printable(tensor));
+    if (!shard.is_string())
+      throw Error("{}: tensor '{}': expected a string as shard", where, printable(tensor));
     require_plain_name(shard.get_ref<const std::string&>(), where);
     shard_of[tensor] = shard;
   }
@@ -49,7 +50,8 @@ void require_fresh(const Safetensors& shard, const ShardIndex& index, const std:
   for (const auto& [name, tensor] : shard.tensors()) {
     const auto named = index.shard_of.find(name);
     if (named == index.shard_of.end() || named->second != file) {
-      throw Error("{}: stale index: tensor '{}' is in {}, but the index {}", where, printable(name), printable(file),
+      throw Error("{}: stale index: tensor '{}' is in {}, but the index {}", where, printable(name),
+                  printable(file),
                   named == index.shard_of.end() ? "does not name it"
                                                 : fmt::format("places it in {}", printable(named->second)));
     }
@@ -76,15 +78,29 @@ std::vector<TensorMap> split(const TensorMap& tensors, uint64_t max_shard_bytes)
   return shards;
 }
 
-void write_shards(const std::filesystem::path& folder, const std::vector<TensorMap>& shards, uint64_t total_size,
-                  const std::map<std::string, std::string>& metadata) {
+// In a folder, the one of the two layouts that it holds; else the path itself.
+std::filesystem::path file_to_open(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  const bool single = std::filesystem::exists(path / single_name, ignored);
+  const bool sharded = std::filesystem::exists(path / index_name, ignored);
+  if (single == sharded) {
+    throw Error("{}: expected {} or {}, found {}", path.string(), single_name, index_name,
+                single ? "both" : "neither");
+  }
+  return path / (single ? single_name : index_name);
+}
+
+void write_shards(const std::filesystem::path& folder, const std::vector<TensorMap>& shards,
+                  uint64_t total_size, const std::map<std::string, std::string>& metadata) {
   nlohmann::json weight_map = nlohmann::json::object();
   for (size_t i = 0; i < shards.size(); i++) {
     const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
     write_safetensors(folder / name, shards[i], metadata);
     for (const auto& [tensor, view] : shards[i]) weight_map[tensor] = name;
   }
-  const nlohmann::json index{{"metadata", {{"total_size", total_size}}}, {"weight_map", std::move(weight_map)}};
+  const nlohmann::json index{{"metadata", {{"total_size", total_size}}},
+                             {"weight_map", std::move(weight_map)}};
   write_text_file(folder / index_name, index.dump(2) + "\n");
 }
 
@@ -97,21 +113,13 @@ ShardIndex parse_shard_index(std::string_view json, const std::string& where) {
 }
 
 TensorFiles::TensorFiles(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) {
-    if (path.extension() == ".json") return open_shards(path);
-    files_.emplace_back(path);
+  const std::filesystem::path file = file_to_open(path);
+  if (file.extension() == ".json") {
+    open_shards(file);
+  } else {
+    files_.emplace_back(file);
     tensors_ = files_[0].tensors();
-    return;
   }
-  const bool single = std::filesystem::exists(path / single_name, ignored);
-  const bool sharded = std::filesystem::exists(path / index_name, ignored);
-  if (single == sharded) {
-    throw Error("{}: expected {} or {}, found {}", path.string(), single_name, index_name, single ? "both" : "neither");
-  }
-  if (sharded) return open_shards(path / index_name);
-  files_.emplace_back(path / single_name);
-  tensors_ = files_[0].tensors();
 }
 
 void TensorFiles::open_shards(const std::filesystem::path& index_path) {
@@ -130,12 +138,13 @@ void TensorFiles::open_shards(const std::filesystem::path& index_path) {
   }
   const uint64_t total = bytes_of(tensors_);
   if (index.total_size && *index.total_size != total) {
-    throw Error("{}: stale index: total_size is {}, but the tensors take {} bytes", where, *index.total_size, total);
+    throw Error("{}: stale index: total_size is {}, but the tensors take {} bytes", where, *index.total_size,
+                total);
   }
 }
 
-void write_tensor_files(const std::filesystem::path& folder, const TensorMap& tensors, uint64_t max_shard_bytes,
-                        const std::map<std::string, std::string>& metadata) {
+void write_tensor_files(const std::filesystem::path& folder, const TensorMap& tensors,
+                        uint64_t max_shard_bytes, const std::map<std::string, std::string>& metadata) {
   const uint64_t total = bytes_of(tensors);
   if (total <= max_shard_bytes) return write_safetensors(folder / single_name, tensors, metadata);
   write_shards(folder, split(tensors, max_shard_bytes), total, metadata);

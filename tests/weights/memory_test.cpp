@@ -1,0 +1,86 @@
+// Hostile headers must be refused before they cost memory.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "support/child_process.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
+#include "weights/damaged_files.h"
+#include "weights/safetensors.h"
+
+namespace onceover {
+namespace {
+
+constexpr rlim_t budget_bytes = 50 << 20;
+
+// Private memory of this process, as RLIMIT_DATA counts it.
+rlim_t data_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmData:")) return std::stoull(line.substr(7)) << 10;
+  }
+  return 0;
+}
+
+// The message of refusing `path` in a process that may take 50 MB more and no more.
+std::string refuse_on_a_budget(const std::filesystem::path& path) {
+  const rlim_t limit = data_bytes() + budget_bytes;
+  const rlimit both{limit, limit};
+  if (setrlimit(RLIMIT_DATA, &both) != 0) return "no limit";
+  try {
+    Safetensors file(path);
+  } catch (const Error& e) {
+    return std::string("refused: ") + e.what();
+  }
+  return "accepted";
+}
+
+void expect_refusal(const std::filesystem::path& path) {
+  const ChildEnd end = run_in_child([&] { return refuse_on_a_budget(path); });
+  EXPECT_EQ(end.exit_code, 0) << end.message;
+  EXPECT_TRUE(end.message.starts_with("refused: ")) << end.message;
+}
+
+TEST(HostileHeader, CostsLittleMemoryToRefuseWhenTheFileIsSmall) {
+  const TemporaryFolder folder;
+  for (const auto& damaged : damaged_files()) {
+    if (damaged.reason.empty()) continue;
+    SCOPED_TRACE(damaged.name);
+    write_bytes(folder / "f", damaged.bytes);
+    expect_refusal(folder / "f");
+  }
+}
+
+TEST(HostileHeader, CostsLittleMemoryToRefuseWhenTheHeaderIsAsLargeAsAllowed) {
+  const TemporaryFolder folder;
+  constexpr size_t most = 100'000'000;
+  const std::string open = R"({"a":{"dtype":"F32","shape":)";
+  const std::pair<std::string, char> cases[] = {
+      {R"({"__metadata__":)", '['}, {open, '['}, {R"({"a":)", '{'}, {"{", ' '}, {"{", '\0'},
+  };
+  for (const auto& [start, filler] : cases) {
+    SCOPED_TRACE(start + filler);
+    write_bytes(folder / "f", safetensors_bytes(start + std::string(most - start.size(), filler), 0));
+    expect_refusal(folder / "f");
+  }
+  std::string ones = open + "[1";
+  while (ones.size() + 2 <= most) ones += ",1";
+  write_bytes(folder / "f", safetensors_bytes(ones, 0));
+  expect_refusal(folder / "f");
+}
+
+TEST(HostileHeader, IsNotLookedAtWhenLongerThanAllowed) {
+  const TemporaryFolder folder;
+  {
+    std::ofstream file(folder / "f", std::ios::binary);
+    file << safetensors_bytes("{", 0, 100'000'001);
+  }
+  std::filesystem::resize_file(folder / "f", uint64_t{4} << 30);  // sparse
+  const std::string error = error_of([&] { Safetensors file(folder / "f"); });
+  EXPECT_TRUE(contains(error, "header of 100000001 bytes, at most 100000000 allowed")) << error;
+}
+
+}  // namespace
+}  // namespace onceover
