@@ -1,0 +1,22 @@
+// RMSNorm over each of `groups` equal parts of a row: y = x / sqrt(mean(x²) + eps) * weight.
+//
+// x, y [rows, width]; weight [width] or null for none. Threads: by blocks of rows; results do not depend on
+// their count.
+#pragma once
+#include "cpu/kernels/view.h"
+
+namespace onceover::kernels {
+
+struct NormShape {
+  int64_t rows, width;
+  int64_t groups = 1;
+  float eps = 1e-5F;
+};
+
+// Overwrites y, which may be x.
+void norm_forward(const NormShape&, Input x, const float* weight, Output y);
+
+// Adds to dx and, unless null, to dweight [width].
+void norm_backward(const NormShape&, Input x, const float* weight, Input dy, Output dx, float* dweight);
+
+}  // namespace onceover::kernels

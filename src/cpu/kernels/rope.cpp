@@ -1,0 +1,53 @@
+#include "cpu/kernels/rope.h"
+
+#include <cmath>
+
+#include "cpu/kernels/leaves.h"
+#include "cpu/kernels/threads.h"
+
+namespace onceover::kernels {
+namespace {
+
+void rotate_rows(const RopeShape& s, const RopeTable& table, float direction, Input x, Output y, bool add) {
+  const Leaves& leaf = leaves();
+  const int64_t half = table.half();
+  const int threads = threads_for(3.0 * static_cast<double>(s.rows * s.heads * 2 * half), s.rows);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int64_t row = 0; row < s.rows; ++row) {
+    const int64_t at = s.index ? s.index[row] : row % table.positions();
+    for (int64_t head = 0; head < s.heads; ++head) {
+      leaf.rotate(half, table.cos(at), table.sin(at), direction, x[row] + head * 2 * half,
+                  y[row] + head * 2 * half, add);
+    }
+  }
+}
+
+}  // namespace
+
+RopeTable::RopeTable(int64_t head_dim, double theta, int64_t first, int64_t positions)
+    : half_(head_dim / 2), positions_(positions) {
+  cos_.resize(static_cast<size_t>(half_ * positions));
+  sin_.resize(cos_.size());
+  for (int64_t j = 0; j < half_; ++j) {
+    const double frequency = std::pow(theta, -2.0 * static_cast<double>(j) / static_cast<double>(head_dim));
+    for (int64_t p = 0; p < positions; ++p) {
+      const double angle = static_cast<double>(first + p) * frequency;
+      cos_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::cos(angle));
+      sin_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::sin(angle));
+    }
+  }
+}
+
+void rope_forward(const RopeShape& s, const RopeTable& table, Input x, Output y) {
+  rotate_rows(s, table, 1, x, y, false);
+}
+
+void rope_backward(const RopeShape& s, const RopeTable& table, Input dy, Output dx) {
+  rotate_rows(s, table, -1, dy, dx, true);
+}
+
+void rope_inverse(const RopeShape& s, const RopeTable& table, Output x) {
+  rotate_rows(s, table, -1, x, x, false);
+}
+
+}  // namespace onceover::kernels

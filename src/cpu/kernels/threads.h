@@ -1,0 +1,24 @@
+// How kernels share work between threads. Every reduction runs in an order fixed by the shapes and the thread
+// count alone, so a run repeats bit for bit; no float is ever updated atomically.
+#pragma once
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace onceover::kernels {
+
+// Threads worth waking for `operations` scalar operations in `items` independent pieces: one below 2^17
+// operations (a parallel region costs microseconds) and inside another parallel region.
+inline int threads_for(double operations, int64_t items) {
+  if (operations < 131072 || items < 2 || omp_in_parallel()) return 1;
+  return static_cast<int>(std::min<int64_t>(omp_get_max_threads(), items));
+}
+
+// Rows summed together before partial sums meet: reductions over rows go block by block, whatever the thread
+// count.
+constexpr int64_t reduction_rows = 64;
+
+inline int64_t reduction_blocks(int64_t rows) { return (rows + reduction_rows - 1) / reduction_rows; }
+
+}  // namespace onceover::kernels
