@@ -10,11 +10,13 @@ namespace onceover::kernels {
 namespace {
 
 // Query rows, of all heads of a group, that share one transposed copy of the keys: the more, the less
-// copying, as long as their accumulators stay in the L2 cache.
-constexpr int64_t block_heads_rows = 192;
+// copying, as long as they and their accumulators stay in the L2 cache.
+constexpr int64_t block_rows = 384;
 
+// The rows of a block: equal blocks, whole register tiles.
 int64_t rows_of_block(const AttendShape& s) {
-  return std::max<int64_t>(6, block_heads_rows / s.group() / 6 * 6);
+  const int64_t blocks = std::max<int64_t>(1, (s.q_rows * s.group() + block_rows - 1) / block_rows);
+  return std::max<int64_t>(1, (s.q_rows + blocks * 6 - 1) / (blocks * 6)) * 6;
 }
 
 // Multiplications of the scores of one query head, all sequences.
@@ -29,7 +31,7 @@ void attend_forward(const AttendShape& s, Input q, Input k, Input v, Output y, f
   assert(s.kv_heads > 0 && s.heads % s.kv_heads == 0);
   const AttendForwardCall call{s, q, k, v, y, log_sum_exp};
   const Leaves& leaf = leaves();
-  const int64_t rows = std::min(s.q_rows, rows_of_block(s));
+  const int64_t rows = rows_of_block(s);
   const int64_t blocks = s.q_rows > 0 ? (s.q_rows + rows - 1) / rows : 0;
   const int64_t heads = s.sequences * s.kv_heads, items = heads * blocks;
   const int64_t scratch_floats = leaf.attend_forward_scratch(s, rows);

@@ -123,12 +123,26 @@ ONCEOVER_LEAF void finish_block(const AttendForwardCall& call, const ForwardBloc
   }
 }
 
+// Asks for the share `part` of `parts` of the next tile's keys and values, so that they wait in the cache
+// when their turn comes: rows of one head lie far apart, which the hardware does not foresee.
+ONCEOVER_LEAF void prefetch_tile(const AttendForwardCall& call, int64_t sequence, int64_t kv_head,
+                                 int64_t key, int64_t part, int64_t parts) {
+  const AttendShape& s = call.shape;
+  const int64_t end = key + (part + 1) * forward_keys / parts;
+  for (int64_t row = key + part * forward_keys / parts; row < end && row < s.k_rows; ++row) {
+    const float* k = call.k[sequence * s.k_rows + row] + kv_head * s.head_dim;
+    const float* v = call.v[sequence * s.k_rows + row] + kv_head * s.v_head_dim;
+    for (int64_t j = 0; j < s.head_dim; j += 16) __builtin_prefetch(k + j);
+    for (int64_t j = 0; j < s.v_head_dim; j += 16) __builtin_prefetch(v + j);
+  }
+}
+
 ONCEOVER_LEAF void attend_forward(const AttendForwardCall& call, int64_t sequence, int64_t kv_head,
                                   int64_t first_row, int64_t end_row, float* scratch) {
   const AttendShape& s = call.shape;
   const ForwardBlock b = forward_block(s, end_row - first_row, scratch);
   start_block(call, b, sequence, kv_head, first_row);
-  const int64_t end_key = s.end_visible(end_row - 1);
+  const int64_t end_key = s.end_visible(end_row - 1), panels = (b.rows + tile_rows - 1) / tile_rows;
   for (int64_t key = s.first_visible(sequence, first_row); key < end_key; key += forward_keys) {
     const int64_t count = end_key - key < forward_keys ? end_key - key : forward_keys;
     const int64_t row = sequence * s.k_rows + key;
@@ -136,11 +150,10 @@ ONCEOVER_LEAF void attend_forward(const AttendForwardCall& call, int64_t sequenc
                     {b.keys, forward_keys});
     copy_block(count, s.v_head_dim, 1, call.v[row] + kv_head * s.v_head_dim, call.v.stride,
                {b.values, b.v_stride});
-    for (int64_t g = 0; g < s.group(); ++g) {
-      for (int64_t i = 0; i < b.rows; i += tile_rows) {
-        const int64_t n = b.rows - i < tile_rows ? b.rows - i : tile_rows;
-        forward_panel(s, b, sequence, first_row, g, i, n, key, count);
-      }
+    for (int64_t panel = 0; panel < s.group() * panels; ++panel) {
+      prefetch_tile(call, sequence, kv_head, key + forward_keys, panel, s.group() * panels);
+      const int64_t i = panel % panels * tile_rows, n = b.rows - i < tile_rows ? b.rows - i : tile_rows;
+      forward_panel(s, b, sequence, first_row, panel / panels, i, n, key, count);
     }
   }
   finish_block(call, b, sequence, kv_head, first_row);
