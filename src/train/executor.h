@@ -35,6 +35,7 @@ struct AdamW {
   double learning_rate, beta1, beta2, epsilon, weight_decay;
   int64_t step;               // from 1, for bias correction
   double gradient_scale = 1;  // multiplies every gradient first: clipping
+  std::vector<bool> decayed;  // by WeightId: whether weight_decay applies; empty = to all
 };
 
 class TrainingExecutor {
@@ -55,6 +56,13 @@ class TrainingExecutor {
   enum class Tensor : uint8_t { Weight, Gradient, FirstMoment, SecondMoment };
   virtual std::vector<float> read(WeightId id, Tensor which) const = 0;
   virtual void write(WeightId id, Tensor which, std::span<const float> values) = 0;
+
+  // The first value of a forward pass that is not finite, as "model.layers.3.mlp, loop 1"; "" when there is
+  // none or the executor cannot tell.
+  virtual std::string find_nonfinite(const TokenBatch& batch, const Depth& depth) {
+    static_cast<void>(batch), static_cast<void>(depth);
+    return {};
+  }
 
   // Bytes planned for weights, gradients, moments and one batch of the largest shape seen so far.
   virtual int64_t planned_bytes() const = 0;
