@@ -1,0 +1,246 @@
+// The CPU's reverse pass against the oracle: the loss itself, and gradients against the oracle's finite
+// differences.
+#include "cpu/trainer.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "architectures/registry.h"
+#include "base/error.h"
+#include "support/models.h"
+#include "support/oracle.h"
+#include "support/random.h"
+
+namespace onceover::cpu {
+namespace {
+
+using test::FreshRandom;
+using test::Model;
+using Tensor = TrainingExecutor::Tensor;
+
+constexpr int64_t sequences = 2, length = 19;  // longer than three windows of the tiny models
+
+struct Tokens {
+  std::vector<int32_t> inputs, targets;
+  TokenBatch batch() const { return {sequences, length, inputs, targets}; }
+  int64_t scored() const {
+    return std::ranges::count_if(targets, [](int32_t t) { return t >= 0; });
+  }
+};
+
+Tokens random_tokens(FreshRandom& random, int vocab) {
+  Tokens t{random.tokens(sequences * length, vocab), random.tokens(sequences * length, vocab)};
+  t.targets[3] = t.targets[length] = -1;  // not scored
+  return t;
+}
+
+std::unique_ptr<Trainer> make_trainer(const Model& model, const reference::Weights& weights,
+                                      TrainerOptions options = {}) {
+  const auto plan = [config = model.config, own = model.loops](int loops) {
+    return build(config, Run{loops > 0 ? loops : own});
+  };
+  auto trainer = std::make_unique<Trainer>(plan, options);
+  for (WeightId id = 0; id < static_cast<WeightId>(weights.size()); id++) {
+    trainer->write(id, Tensor::Weight, std::vector<float>(weights[id].begin(), weights[id].end()));
+  }
+  return trainer;
+}
+
+double oracle_loss(const Plan& plan, const reference::Weights& weights, const Tokens& tokens) {
+  double loss = 0;
+  for (int64_t s = 0; s < sequences; s++) {
+    const std::vector<int> inputs(tokens.inputs.begin() + s * length,
+                                  tokens.inputs.begin() + (s + 1) * length);
+    for (const auto& [row, logits] : test::all_logits(plan, weights, inputs)) {
+      const int32_t target = tokens.targets[s * length + row];
+      if (target < 0) continue;
+      const double largest = *std::ranges::max_element(logits);
+      double sum = 0;
+      for (double x : logits) sum += std::exp(x - largest);
+      loss += std::log(sum) + largest - logits[target];
+    }
+  }
+  return loss;
+}
+
+std::vector<std::vector<float>> gradients(Trainer& trainer, const Tokens& tokens, Depth depth = {}) {
+  for (WeightId id = 0; id < static_cast<WeightId>(trainer.weights().size()); id++) {
+    trainer.write(id, Tensor::Gradient,
+                  std::vector<float>(static_cast<size_t>(trainer.weights()[id].elements())));
+  }
+  trainer.accumulate(tokens.batch(), depth, 1.0 / static_cast<double>(tokens.scored()), 0);
+  std::vector<std::vector<float>> all;
+  for (WeightId id = 0; id < static_cast<WeightId>(trainer.weights().size()); id++) {
+    all.push_back(trainer.read(id, Tensor::Gradient));
+  }
+  return all;
+}
+
+double largest_difference(const std::vector<std::vector<float>>& a,
+                          const std::vector<std::vector<float>>& b) {
+  double largest = 0, scale = 0;
+  for (size_t w = 0; w < a.size(); w++) {
+    for (size_t i = 0; i < a[w].size(); i++) {
+      largest = std::max(largest, std::fabs(static_cast<double>(a[w][i]) - b[w][i]));
+      scale = std::max(scale, std::fabs(static_cast<double>(a[w][i])));
+    }
+  }
+  return largest / scale;
+}
+
+class TrainerParity : public testing::TestWithParam<Model> {};
+
+TEST_P(TrainerParity, LossEqualsTheOracles) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const LossSum loss = make_trainer(model, weights)->evaluate(tokens.batch(), {});
+  const double expected = oracle_loss(model.plan, weights, tokens);
+  EXPECT_EQ(loss.tokens, tokens.scored());
+  EXPECT_NEAR(loss.loss, expected, 1e-5 * expected);
+}
+
+// For every weight, the derivative of the loss along one random direction of that weight.
+TEST_P(TrainerParity, GradientsEqualTheOraclesFiniteDifferences) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto trainer = make_trainer(model, weights);
+  const auto gradient = gradients(*trainer, tokens);
+  constexpr double step = 1e-5;
+  for (size_t w = 0; w < weights.size(); w++) {
+    auto direction = random.normals(weights[w].size());
+    const double norm =
+        std::sqrt(std::inner_product(direction.begin(), direction.end(), direction.begin(), 0.0));
+    auto up = weights, down = weights;
+    double along = 0, size = 0;
+    for (size_t i = 0; i < direction.size(); i++) {
+      direction[i] /= norm;
+      up[w][i] += step * direction[i];
+      down[w][i] -= step * direction[i];
+      along += direction[i] * gradient[w][i];
+      size += static_cast<double>(gradient[w][i]) * gradient[w][i];
+    }
+    const double difference = (oracle_loss(model.plan, up, tokens) - oracle_loss(model.plan, down, tokens)) /
+                              (2 * step) / static_cast<double>(tokens.scored());
+    EXPECT_NEAR(along, difference, 2e-5 * std::sqrt(size) + 1e-7) << model.plan.weights[w].name;
+  }
+}
+
+TEST_P(TrainerParity, RecomputationChangesNothing) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto kept = make_trainer(model, weights), remade = make_trainer(model, weights, {.recompute = true});
+  EXPECT_EQ(gradients(*kept, tokens), gradients(*remade, tokens));
+  EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
+}
+
+TEST_P(TrainerParity, RunsRepeatBitForBitAndThreadsOnlyRound) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto one = make_trainer(model, weights, {.threads = 1});
+  const auto alone = gradients(*one, tokens);
+  const auto two = make_trainer(model, weights, {.threads = 2});
+  const auto first = gradients(*two, tokens);
+  EXPECT_EQ(first, gradients(*two, tokens));
+  EXPECT_LT(largest_difference(alone, first), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, TrainerParity, testing::ValuesIn(test::tiny_models()),
+                         [](const auto& info) { return info.param.name; });
+
+Model looped(int loops) { return test::tiny_model("looped", test::tiny_config("yoco-u"), loops); }
+
+TEST(Trainer, TruncatedThroughEveryLoopIsTheFullGradient) {
+  FreshRandom random;
+  const Model model = looped(3);
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto trainer = make_trainer(model, weights);
+  const auto full = gradients(*trainer, tokens);
+  EXPECT_EQ(full, gradients(*trainer, tokens, {.gradient_loops = 3}));
+  EXPECT_NE(full, gradients(*trainer, tokens, {.gradient_loops = 1}));
+}
+
+// Four micro-batches weigh by their tokens: together they are the one batch (case E1).
+TEST(Trainer, MicroBatchesAddUpToTheBatch) {
+  FreshRandom random;
+  const Model model = looped(2);
+  const auto weights = test::random_weights(model.plan, random.seed());
+  Tokens tokens = random_tokens(random, model.config.vocab_size);
+  std::fill(tokens.targets.begin() + 2, tokens.targets.begin() + length, -1);  // 2 targets against 18
+  const auto trainer = make_trainer(model, weights);
+  const auto whole = gradients(*trainer, tokens);
+  const double scale = 1.0 / static_cast<double>(tokens.scored());
+  const auto parts = make_trainer(model, weights);
+  for (int64_t s = 0; s < sequences; s++) {
+    const auto part = [&](const std::vector<int32_t>& all) {
+      return std::span(all).subspan(s * length, length);
+    };
+    parts->accumulate({1, length, part(tokens.inputs), part(tokens.targets)}, {}, scale, 0);
+  }
+  std::vector<std::vector<float>> sum;
+  for (WeightId id = 0; id < static_cast<WeightId>(weights.size()); id++)
+    sum.push_back(parts->read(id, Tensor::Gradient));
+  EXPECT_LT(largest_difference(whole, sum), 1e-6);
+}
+
+TEST(Trainer, RefusesTokensOutsideTheVocabulary) {
+  FreshRandom random;
+  const Model model = looped(1);
+  const auto trainer = make_trainer(model, test::random_weights(model.plan, random.seed()));
+  Tokens tokens = random_tokens(random, model.config.vocab_size);
+  tokens.inputs[5] = model.config.vocab_size;
+  EXPECT_THROW(trainer->evaluate(tokens.batch(), {}), Error);
+  tokens.inputs[5] = -1;
+  EXPECT_THROW(trainer->evaluate(tokens.batch(), {}), Error);
+}
+
+TEST(Trainer, NamesTheFirstValueThatIsNotFinite) {
+  FreshRandom random;
+  const Model model = looped(2);
+  auto weights = test::random_weights(model.plan, random.seed());
+  const auto& specs = model.plan.weights;
+  const auto bad =
+      std::ranges::find(specs, "model.layers.1.mlp.up_proj.weight", &WeightSpec::name) - specs.begin();
+  weights[bad][0] = INFINITY;
+  const auto trainer = make_trainer(model, weights);
+  const std::string place =
+      trainer->find_nonfinite(random_tokens(random, model.config.vocab_size).batch(), {});
+  EXPECT_EQ(place, "model.layers.1.mlp (linear), loop 0");
+}
+
+TEST(Trainer, LearnsAFixedBatchByHeart) {
+  FreshRandom random;
+  const Model model = looped(2);
+  const auto trainer = make_trainer(model, test::random_weights(model.plan, random.seed()));
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const double scale = 1.0 / static_cast<double>(tokens.scored());
+  const double before = trainer->evaluate(tokens.batch(), {}).loss * scale;
+  for (int64_t step = 1; step <= 60; step++) {
+    trainer->accumulate(tokens.batch(), {}, scale, 0);
+    trainer->update({.learning_rate = 1e-2,
+                     .beta1 = 0.9,
+                     .beta2 = 0.95,
+                     .epsilon = 1e-8,
+                     .weight_decay = 0,
+                     .step = step,
+                     .gradient_scale = 1,
+                     .decayed = {}});
+  }
+  EXPECT_LT(trainer->evaluate(tokens.batch(), {}).loss * scale, 0.3 * before);
+}
+
+}  // namespace
+}  // namespace onceover::cpu
