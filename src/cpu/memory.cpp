@@ -18,11 +18,7 @@ class Assigner {
         side_size_(side_size),
         value_(plan.steps.size(), no_buffer),
         side_(value_),
-        gradient_(value_),
-        differentiated_(plan.steps.size()) {
-    for (const Action& action : actions) {
-      if (action.pass == Pass::Backward) differentiated_[action.step] = true;
-    }
+        gradient_(value_) {
     for (now_ = 0; now_ < static_cast<int>(actions.size()); now_++) {
       operands_.push_back(actions[now_].pass == Pass::Forward ? forward(actions[now_].step)
                                                               : backward(actions[now_].step));
@@ -65,11 +61,10 @@ class Assigner {
     int i = 0;
     for_inputs(plan_.steps[step].op, [&](const char*, ValueId v, Reads) {
       if (reads.inputs) o.in[i] = touch(value_[v]);
-      if (differentiated_[v]) {
-        o.fresh[i] = gradient_[v] == no_buffer;
-        if (o.fresh[i]) gradient_[v] = make(size_of(v));
-        o.grad_in[i] = touch(gradient_[v]);
-      }
+      // Before the first trained step of a truncated gradient nobody reads it, but the kernel writes it.
+      o.fresh[i] = gradient_[v] == no_buffer;
+      if (o.fresh[i]) gradient_[v] = make(size_of(v));
+      o.grad_in[i] = touch(gradient_[v]);
       i++;
     });
     return o;
@@ -80,7 +75,6 @@ class Assigner {
   int64_t rows_;
   const SideSize& side_size_;
   std::vector<int> value_, side_, gradient_;  // the current buffer, by step
-  std::vector<bool> differentiated_;
   std::vector<Operands> operands_;
   int now_ = 0;
 };

@@ -73,7 +73,7 @@ void count(LossSum& sum, const kernels::LossSum& found) {
 // The gradient of a sum goes to both terms as it is; one of them may have taken over its storage.
 void pass_on(const StepOperands& at) {
   for (int i = 0; i < 2; i++) {
-    if (at.wants(i) && !at.inherits(i)) kernels::accumulate(elements(at), at.grad_out(), at.grad_in(i));
+    if (!at.inherits(i)) kernels::accumulate(elements(at), at.grad_out(), at.grad_in(i));
   }
 }
 
@@ -140,15 +140,13 @@ void backward(const StepOperands& at, const Op& op) {
           [&](const Linear& o) {
             kernels::linear_backward_weight(linear_shape(at), at.grad_out(), at.in(0),
                                             at.weight_gradient(o.weight));
-            if (at.wants(0)) {
-              kernels::linear_backward_input(linear_shape(at), at.grad_out(), at.weight(o.weight),
-                                             at.grad_in(0));
-            }
+            kernels::linear_backward_input(linear_shape(at), at.grad_out(), at.weight(o.weight),
+                                           at.grad_in(0));
           },
           [&](const Rope& o) {
             if (at.inherits(0)) {
               kernels::rope_inverse(rope_shape(at, o), at.rope_table(o), at.grad_in(0));
-            } else if (at.wants(0)) {
+            } else {
               kernels::rope_backward(rope_shape(at, o), at.rope_table(o), at.grad_out(), at.grad_in(0));
             }
           },

@@ -39,18 +39,17 @@ class StepOperands {
   kernels::Output out() const { return view(at_.out, width()); }
   float* side() const { return at_.side == no_buffer ? nullptr : address(at_.side); }
 
-  // Gradients: of the step's own value, and of its inputs (null where nobody wants one).
+  // Gradients: of the step's own value, and of its inputs.
   kernels::Input grad_out() const { return view(at_.grad_out, width()); }
   kernels::Output grad_in(int i) const { return view(at_.grad_in[i], in_width(i)); }
-  bool wants(int i) const { return at_.grad_in[i] != no_buffer; }
   // Input i's gradient takes over the storage of the step's own.
-  bool inherits(int i) const { return wants(i) && address(at_.grad_in[i]) == address(at_.grad_out); }
+  bool inherits(int i) const {
+    return at_.grad_out != no_buffer && address(at_.grad_in[i]) == address(at_.grad_out);
+  }
   // Clears the gradients that this action is the first to write, so that kernels can add to them.
   void clear_fresh() const {
     for (int i = 0; i < max_inputs; i++) {
-      if (wants(i) && at_.fresh[i] && !(at_.grad_out != no_buffer && inherits(i))) {
-        kernels::zero({rows(), in_width(i)}, grad_in(i));
-      }
+      if (at_.fresh[i] && !inherits(i)) kernels::zero({rows(), in_width(i)}, grad_in(i));
     }
   }
 
