@@ -17,6 +17,8 @@ struct Verb {
 
 constexpr Verb verbs[] = {
     {"explain", "say what a model is: parameters, work, memory, plan", explain_verb},
+    {"init", "write a fresh checkpoint of a model", init_verb},
+    {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };
 

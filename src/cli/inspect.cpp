@@ -1,0 +1,104 @@
+// `onceover inspect`: what a file or directory of tensors holds, and whether it is whole.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "architectures/registry.h"
+#include "base/printable.h"
+#include "base/text.h"
+#include "cli/verbs.h"
+#include "weights/bind.h"
+#include "weights/checkpoint.h"
+
+namespace onceover {
+namespace {
+
+struct InspectOptions {
+  std::string path;
+  bool json = false, verify = false;
+};
+
+struct Contents {
+  std::string kind;
+  TensorMap tensors;
+  std::map<std::string, std::string> metadata;
+  nlohmann::ordered_json model;  // null for tensors without a config.json
+};
+
+nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
+  const std::string where = (checkpoint.directory() / "config.json").string();
+  const Config config = config_from_text(checkpoint.config_text(), where);
+  const Plan plan = build(config);
+  bind_weights(plan, checkpoint.tensors(), checkpoint.directory().string());
+  return {{"architecture", config.architecture}, {"fingerprint", fmt::format("{:016x}", plan.fingerprint())}};
+}
+
+template <class Show>
+void with_contents(const InspectOptions& options, Show show) {
+  const std::filesystem::path path = options.path;
+  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "config.json")) {
+    const Checkpoint checkpoint(path);
+    if (options.verify) checkpoint.verify();
+    show({"checkpoint", checkpoint.tensors(), {}, model_of(checkpoint)});
+  } else {
+    const TensorFiles files(path);
+    const bool one = files.files().size() == 1;
+    show({"tensors", files.tensors(), one ? files.files().front().metadata() : decltype(Contents::metadata){},
+          nullptr});
+  }
+}
+
+void print_json(const Contents& contents) {
+  nlohmann::ordered_json json{
+      {"kind", contents.kind}, {"model", contents.model}, {"metadata", contents.metadata}};
+  json["tensors"] = nlohmann::ordered_json::array();
+  for (const auto& [name, tensor] : contents.tensors) {
+    json["tensors"].push_back({{"name", name},
+                               {"dtype", dtype_name(tensor.dtype)},
+                               {"shape", tensor.shape},
+                               {"bytes", tensor.bytes.size()}});
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+void print_text(const Contents& contents) {
+  std::vector<std::vector<std::string>> rows = {{"tensor", "dtype", "shape", "bytes"}};
+  double elements = 0, bytes = 0;
+  for (const auto& [name, tensor] : contents.tensors) {
+    rows.push_back({printable(name), std::string(dtype_name(tensor.dtype)), shape_text(tensor.shape),
+                    std::to_string(tensor.bytes.size())});
+    elements += static_cast<double>(tensor.elements());
+    bytes += static_cast<double>(tensor.bytes.size());
+  }
+  fmt::print("{}", format_table(rows));
+  for (const auto& [key, value] : contents.metadata)
+    fmt::print("metadata {} = {}\n", printable(key), printable(value));
+  if (!contents.model.is_null()) {
+    fmt::print("architecture {}, plan {}: every weight is there, nothing else is\n",
+               contents.model["architecture"].get<std::string>(),
+               contents.model["fingerprint"].get<std::string>());
+  }
+  fmt::print("{} tensors, {} elements, {}\n", contents.tensors.size(), format_count(elements),
+             format_bytes(bytes));
+}
+
+void inspect(const InspectOptions& options) {
+  with_contents(
+      options, [&](const Contents& contents) { options.json ? print_json(contents) : print_text(contents); });
+}
+
+}  // namespace
+
+Action inspect_verb(CLI::App& app) {
+  auto options = std::make_shared<InspectOptions>();
+  app.add_option("path", options->path, "a .safetensors file, a shard index, or a checkpoint directory")
+      ->type_name("PATH")
+      ->required();
+  app.add_flag("--json", options->json, "print for programs");
+  app.add_flag("--verify", options->verify, "read every file of a checkpoint and compare its hash");
+  return [options] { inspect(*options); };
+}
+
+}  // namespace onceover

@@ -1,0 +1,53 @@
+// Runs the built program as a user would.
+#pragma once
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace onceover {
+
+struct ProgramResult {
+  int status;  // exit status; 128 + signal when killed
+  std::string out, err;
+  int64_t peak_rss_kib;
+};
+
+using TemporaryFile = std::unique_ptr<FILE, int (*)(FILE*)>;
+
+inline std::string content(FILE* file) {
+  std::string text;
+  std::rewind(file);
+  for (int c; (c = std::fgetc(file)) != EOF;) text += static_cast<char>(c);
+  return text;
+}
+
+inline ProgramResult run_program(const std::vector<std::string>& arguments) {
+  const TemporaryFile out(std::tmpfile(), &std::fclose), err(std::tmpfile(), &std::fclose);
+  if (!out || !err) throw std::runtime_error("no temporary file");
+  std::vector<std::string> words = {ONCEOVER_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(fileno(out.get()), STDOUT_FILENO);
+    dup2(fileno(err.get()), STDERR_FILENO);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  if (child < 0 || wait4(child, &status, 0, &usage) != child)
+    throw std::runtime_error("cannot run the program");
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, content(out.get()), content(err.get()), usage.ru_maxrss};
+}
+
+}  // namespace onceover
