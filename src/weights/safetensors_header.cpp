@@ -275,6 +275,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
   // nlohmann::json takes a NUL byte for the end of the text and ignores what follows it.
   if (json.find('\0') != std::string_view::npos)
     throw Error("{}: header is not valid JSON: it holds a NUL byte", where);
+  json =
+      json.substr(0, json.find_last_not_of(' ') + 1);  // the parser would keep the padding for its messages
   HeaderReader reader(data_bytes, where);
   nlohmann::json::sax_parse(json, &reader);
   SafetensorsHeader header = reader.take();

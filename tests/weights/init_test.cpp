@@ -26,7 +26,8 @@ TEST(Initialise, GivesTheSameBitsOnEveryMachine) {
   std::vector<uint32_t> bits;
   for (float x : normal) bits.push_back(std::bit_cast<uint32_t>(x));
   for (float x : uniform) bits.push_back(std::bit_cast<uint32_t>(x));
-  EXPECT_EQ(bits, (std::vector<uint32_t>{0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(bits,
+            (std::vector<uint32_t>{3161678755, 3173204013, 1017827626, 1014008887, 3205159207, 3212060369}));
 }
 
 TEST(Initialise, DependsOnSeedAndNameAndOnNothingElse) {
@@ -74,7 +75,7 @@ TEST(Initialise, GivesNeighbouringWeightsIndependentNumbers) {
 TEST(NormalQuantile, InvertsTheNormalDistribution) {
   for (double p : {1e-15, 1e-11, 1e-9, 1e-6, 1e-3, 0.01, 0.0749, 0.0751, 0.2, 0.4, 0.5}) {
     const double x = normal_quantile(p);
-    EXPECT_NEAR(0.5 * std::erfc(-x / std::sqrt(2.0)) / p, 1, 3e-6) << p;
+    EXPECT_NEAR(0.5 * std::erfc(-x / std::sqrt(2.0)) / p, 1, 1e-6 + 2e-7 * x * x) << p;
     if (p > 1e-10) {
       EXPECT_NEAR(normal_quantile(1 - p), -x, 1e-5) << p;
     }
