@@ -1,4 +1,4 @@
-// Three models written straight from their papers' equations, as dense matrices over the whole text: no plan,
+// Four models written straight from their papers' equations, as dense matrices over the whole text: no plan,
 // no cache, no demand, none of the oracle's equations. The oracle running the recorded plan must agree.
 //
 // X is [tokens, width]; weights are found by name.
@@ -31,6 +31,7 @@ class Handwritten {
   Matrix transformer(const std::vector<int>& text) const;
   Matrix yoco_u(const std::vector<int>& text, int loops) const;  // eq. 1-4 of arXiv 2604.01220
   Matrix yoco_with_retention(const std::vector<int>& text) const;
+  Matrix yoco_plus(const std::vector<int>& text, int loops) const;  // arXiv 2604.13556, K_0 of the same loop
 
  private:
   const Vector& weight(const std::string& name) const { return named_.at("model." + name + ".weight"); }
@@ -41,6 +42,7 @@ class Handwritten {
   Matrix attention(const Matrix& q, const Matrix& k, const Matrix& v, int window) const;
   Matrix swiglu_block(const Matrix& y, const std::string& layer) const;
   Matrix self_block(const Matrix& x, int layer, int window) const;
+  Matrix mixed(const Matrix& first, const Matrix& own, const std::string& name) const;
   Matrix cross_block(const Matrix& x, int layer, const Matrix& k, const Matrix& v, bool rope) const;
   Matrix gated_retention(const Matrix& x, const std::string& name) const;
   Matrix head(const Matrix& x) const;
@@ -215,6 +217,34 @@ Matrix Handwritten::yoco_with_retention(const std::vector<int>& text) const {
   return head(x);
 }
 
+// λ (a K_0 + b K_i).
+Matrix Handwritten::mixed(const Matrix& first, const Matrix& own, const std::string& name) const {
+  const Vector& shares = named_.at("model." + name);
+  Matrix y = own;
+  for (size_t n = 0; n < y.size(); n++)
+    for (size_t j = 0; j < y[n].size(); j++)
+      y[n][j] = c.kv_residual_scale * (shares[0] * first[n][j] + shares[1] * own[n][j]);
+  return y;
+}
+
+Matrix Handwritten::yoco_plus(const std::vector<int>& text, int loops) const {
+  const int half = c.num_hidden_layers / 2;
+  Matrix x = embed(text), first_k, first_v, k, v;
+  for (int t = 0; t < loops; t++)
+    for (int l = 0; l < half; l++) {
+      const std::string name = "layers." + std::to_string(l), at = name + ".self_attn.";
+      const Matrix n = rms_norm(x, name + ".input_layernorm");
+      k = rotated(times(n, at + "k_proj"), c.num_key_value_heads);
+      v = times(n, at + "v_proj");
+      if (l == 0) first_k = k, first_v = v;
+      if (l > 0) k = mixed(first_k, k, at + "key_weight"), v = mixed(first_v, v, at + "value_weight");
+      const Matrix q = rotated(times(n, at + "q_proj"), c.num_attention_heads);
+      x = swiglu_block(sum(x, times(attention(q, k, v, 0), at + "o_proj")), name);
+    }
+  for (int l = half; l < c.num_hidden_layers; l++) x = cross_block(x, l, k, v, true);
+  return head(x);
+}
+
 template <class Model>
 void expect_equal(const Config& config, Model model) {
   FreshRandom random;
@@ -238,6 +268,12 @@ TEST(Handwritten, YocoUEqualsTheOracle) {
   Config config = tiny_config("yoco-u");
   config.num_loops = 3;
   expect_equal(config, [](const auto& h, const auto& text) { return h.yoco_u(text, 3); });
+}
+
+TEST(Handwritten, YocoPlusEqualsTheOracle) {
+  Config config = tiny_config("yoco-plus");
+  config.num_loops = 2;
+  expect_equal(config, [](const auto& h, const auto& text) { return h.yoco_plus(text, 2); });
 }
 
 TEST(Handwritten, YocoWithRetentionEqualsTheOracle) {

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "plan/builder.h"
 #include "reference/equations.h"
+#include "support/oracle.h"
 #include "support/random.h"
 
 namespace onceover::test {
@@ -116,6 +118,22 @@ TEST(Retention, ChunkwiseEqualsRecurrentForAnyChunks) {
   expect_equal(chunkwise(in, std::vector<int64_t>(40, 1)), recurrent(in));
   expect_equal(chunkwise(in, {40}), recurrent(in));
   for (int i = 0; i < 5; i++) expect_equal(chunkwise(in, random.split(40)), recurrent(in));
+}
+
+TEST(Retention, TakesInEveryRowEvenWhenOnlyTheLastIsRead) {
+  FreshRandom random;
+  Builder b;
+  const ValueId x = b.embed("table", 7, 4, Init::normal(1));
+  const ValueId decay = b.linear(x, "decay", {2, "", "", Init::normal(1)});
+  b.logits(b.retain(x, {x, x}, decay, 2, 16), "model.head.weight", 3, Init::normal(1));
+  const Plan plan = b.finish();
+  const reference::Weights weights = random_weights(plan, random.seed());
+  const std::vector<int> text = random.tokens(9, 7);
+  const reference::RowsOf whole = all_logits(plan, weights, text);
+  Sequence sequence(plan, weights);
+  sequence.feed_silently(std::span(text).first(3));
+  EXPECT_EQ(sequence.feed(std::span(text).subspan(3, 4)).at(6), whole.at(6));
+  EXPECT_EQ(sequence.feed(std::span(text).subspan(7)).at(8), whole.at(8));
 }
 
 }  // namespace
