@@ -2,6 +2,7 @@
 // in FLOPs (a multiply-add is 2). No weights are allocated.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace onceover {
 
 struct ExplainOptions {
   std::string model;
-  int loops = 0;        // 0 = the config's
-  std::string context;  // "" = max_position_embeddings
+  int loops = 0;                       // 0 = the config's
+  std::optional<std::string> context;  // absent = max_position_embeddings
   std::vector<std::string> contexts = {"8K", "16K", "32K", "64K", "128K", "256K"};
   std::string dtype = "bf16", kv_dtype = "bf16";
   bool slots = false, plan = false, json = false, list = false;

@@ -78,38 +78,36 @@ std::vector<Unit> units_of(const Plan& plan, const Analysis& analysis) {
   return units;
 }
 
-std::string span(const std::string& word, int low, int high) {
+std::string span(const std::string& word, const std::set<int>& numbers) {
+  const int low = *numbers.begin(), high = *numbers.rbegin();
   return low == high ? fmt::format("{} {}", word, low) : fmt::format("{}s {}-{}", word, low, high);
+}
+
+RowGroup row_group(const Unit* begin, const Unit* end) {
+  if (begin->layer < 0) return {begin->name, 0, begin->every, begin->last, begin->none};
+  std::set<int> layers, loops;
+  for (const Unit* unit = begin; unit != end; unit++) layers.insert(unit->layer), loops.insert(unit->loop);
+  std::string what = span("layer", layers);
+  if (loops.size() > 1) what += ", " + span("loop", loops);
+  return {what, end - begin, begin->every, begin->last, begin->none};
 }
 
 std::vector<RowGroup> group_rows(const Plan& plan, const Analysis& analysis) {
   const std::vector<Unit> units = units_of(plan, analysis);
+  const Unit* const stop = units.data() + units.size();
   std::vector<RowGroup> groups;
-  for (size_t i = 0; i < units.size();) {
-    const Unit& first = units[i];
-    std::set<int> layers, loops;
-    size_t end = i;
-    for (; end < units.size() && units[end].same_rows(first) && (end == i || units[end].layer >= 0); end++) {
-      layers.insert(units[end].layer);
-      loops.insert(units[end].loop);
-      if (first.layer < 0) {
-        end++;
-        break;
-      }
-    }
-    const auto applications = static_cast<int64_t>(end - i);
-    std::string what = first.name;
-    if (first.layer >= 0) what = span("layer", *layers.begin(), *layers.rbegin());
-    if (first.layer >= 0 && loops.size() > 1) what += ", " + span("loop", *loops.begin(), *loops.rbegin());
-    groups.push_back({what, first.layer >= 0 ? applications : 0, first.every, first.last, first.none});
-    i = end;
+  for (const Unit* begin = units.data(); begin != stop;) {
+    const Unit* end = begin + 1;
+    while (begin->layer >= 0 && end != stop && end->layer >= 0 && end->same_rows(*begin)) end++;
+    groups.push_back(row_group(begin, end));
+    begin = end;
   }
   return groups;
 }
 
 void measure(Explanation& e, const ExplainOptions& options) {
   e.context =
-      options.context.empty() ? e.config.max_position_embeddings : parse_tokens(options.context, "--context");
+      options.context ? parse_tokens(*options.context, "--context") : e.config.max_position_embeddings;
   e.training_flops_per_token = training_flops_per_token(e.plan, e.context);
   e.prefill = cost(e.plan, e.analysis, 0, e.context, 1);
   e.decode = cost(e.plan, e.analysis, e.context - 1, 1, 1);

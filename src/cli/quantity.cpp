@@ -24,7 +24,8 @@ int64_t parse_tokens(const std::string& text, const std::string& option) {
   const char* end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
   const std::string unit(stop, end);
-  const int64_t scale = unit.empty() ? 1 : unit == "K" || unit == "k" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
+  const bool kilo = unit == "K" || unit == "k", mega = unit == "M" || unit == "m";
+  const int64_t scale = unit.empty() ? 1 : kilo ? 1 << 10 : mega ? 1 << 20 : 0;
   if (problem != std::errc() || scale == 0 || number < 1 || number > most / scale) {
     throw Error("{} must be a number of tokens from 1 to {}, such as 8192, 8K or 1M, found '{}'", option,
                 most, text);
