@@ -1,0 +1,39 @@
+#include "text/tokenizer.h"
+
+#include "base/error.h"
+#include "text/byte_tokenizer.h"
+#include "text/sentencepiece_tokenizer.h"
+
+namespace onceover {
+
+std::vector<int> Tokenizer::encode(std::string_view text) const {
+  std::vector<int> ids;
+  encode(text, TextPosition::Start, ids);
+  return ids;
+}
+
+std::string Tokenizer::decode(std::span<const int> ids) const {
+  std::string bytes;
+  for (const int id : ids) bytes += piece_bytes(id);
+  if (adds_leading_space() && bytes.starts_with(' ')) bytes.erase(0, 1);
+  return bytes;
+}
+
+int Tokenizer::require_id(int id) const {
+  if (id < 0 || id >= vocab_size())
+    throw Error("token id {} is outside the vocabulary of {} tokens", id, vocab_size());
+  return id;
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory) {
+  const auto model = directory / "tokenizer.model";
+  const auto json = directory / "tokenizer.json";
+  std::error_code unreadable;
+  if (std::filesystem::exists(model, unreadable))
+    return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
+  if (std::filesystem::exists(json, unreadable))
+    return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
+  throw Error("{}: expected tokenizer.model or tokenizer.json, found neither", directory.string());
+}
+
+}  // namespace onceover

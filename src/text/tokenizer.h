@@ -1,0 +1,65 @@
+// Text to token ids and back, exactly.
+//
+// decode(encode(bytes)) == bytes for every byte string, valid UTF-8 or not: a tokeniser that cannot promise
+// this is refused at load. encode() never gives a special token: text that looks like one ("</s>") stays
+// text. All methods are const and safe to call from several threads.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onceover {
+
+struct SpecialTokens {
+  std::optional<int> bos, eos, pad;
+};
+
+// Where a stretch of text stands. It matters only to tokenisers that put a space before a text
+// (adds_leading_space).
+enum class TextPosition { Start, Inside };
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  // Ids are 0 .. vocab_size() - 1. An id outside is an Error in every method that takes one.
+  virtual int vocab_size() const = 0;
+  virtual SpecialTokens specials() const = 0;
+
+  // Appends the ids of `text`. A long text may be given in stretches, the first as Start and the others as
+  // Inside: the ids decode to the same bytes, though a stretch's border is also a token's border.
+  virtual void encode(std::string_view text, TextPosition position, std::vector<int>& ids) const = 0;
+  std::vector<int> encode(std::string_view text) const;
+
+  // The bytes of a whole text's ids. Specials give nothing.
+  std::string decode(std::span<const int> ids) const;
+
+  // The bytes that `id` adds to a text; empty for specials. Valid as long as the tokeniser.
+  virtual std::string_view piece_bytes(int id) const = 0;
+
+  // For people: "<eos>", "<0x0A>", "▁the".
+  virtual std::string token_name(int id) const = 0;
+
+  // True when encode() puts a space before a text's start and decode() takes it away again.
+  virtual bool adds_leading_space() const { return false; }
+
+  // Writes what load_tokenizer() reads into an existing checkpoint directory, file by file atomically.
+  virtual void save(const std::filesystem::path& directory) const = 0;
+
+  // Equal for tokenisers that give equal ids. Stored beside token shards.
+  virtual uint64_t fingerprint() const = 0;
+
+ protected:
+  int require_id(int id) const;
+};
+
+// The tokeniser of a checkpoint directory: tokenizer.model (SentencePiece) if there, else tokenizer.json
+// (byte level).
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory);
+
+}  // namespace onceover
