@@ -222,9 +222,9 @@ ShardSet prepare(const Tokenizer& tokenizer, const PrepareOptions& options) {
     const auto found = parse_json(read_text_file(begun, size_t{1} << 20), begun.string());
     require_same_settings(Json(found), settings, options.output);
   }
+  Preparation preparation(tokenizer, options, corpus);
   tokenizer.save(options.output);
   write_text_file(begun, settings.dump(2) + "\n");
-  Preparation preparation(tokenizer, options, corpus);
   preparation.run();
   const ShardSet set = preparation.finish(settings);
   remove_files(options.output, is_trace);

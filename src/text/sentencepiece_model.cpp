@@ -172,13 +172,17 @@ void check_sentencepiece_pieces(const SentencePieceModel& model, const std::stri
     throw Error("{}: {} pieces, expected at most {}", where, model.pieces.size(), max_pieces);
   std::unordered_set<std::string_view> texts;
   size_t unknown = 0;
+  bool has_space = false;
   for (size_t id = 0; id < model.pieces.size(); id++) {
     check_piece(model.pieces[id], id, where);
     unknown += model.pieces[id].type == Type::Unknown;
+    has_space = has_space || model.pieces[id].text == "\xE2\x96\x81";
     if (texts.insert(model.pieces[id].text).second) continue;
     throw Error("{}: piece {} ('{}') occurs twice", where, id, printable(model.pieces[id].text));
   }
   if (unknown != 1) throw Error("{}: {} pieces of type unknown, expected 1", where, unknown);
+  // Without it the library would spell a space as the three bytes of U+2581.
+  if (!has_space) throw Error("{}: no piece for the space (U+2581)", where);
   check_byte_pieces(model, where);
   check_symbol_nesting(model, where);
 }

@@ -162,6 +162,8 @@ void SentencePieceTokenizer::save(const std::filesystem::path& directory) const 
   write_text_file(directory / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
-uint64_t SentencePieceTokenizer::fingerprint() const { return hash64(message_); }
+uint64_t SentencePieceTokenizer::fingerprint() const {
+  return hash64(sentencepiece_message(model_), model_.add_dummy_prefix ? 1 : 0);
+}
 
 }  // namespace onceover

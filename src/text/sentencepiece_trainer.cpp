@@ -87,6 +87,7 @@ std::unordered_map<std::string, std::string> arguments(const SentencePieceTraini
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},
           {"remove_extra_whitespaces", "false"},
+          {"required_chars", "\xE2\x96\x81"},
           {"allow_whitespace_only_pieces", "true"},
           {"byte_fallback", "true"},
           {"unk_id", "0"},
@@ -109,9 +110,9 @@ std::string train_here(const SentencePieceTraining& settings, const TextSource& 
 
 std::string train_sentencepiece(const SentencePieceTraining& settings, const TextSource& texts) {
   check(settings);
-  std::string message = run_in_child("SentencePiece training", [&] { return train_here(settings, texts); });
-  parse_sentencepiece_model(message, "the trained model");
-  return message;
+  const std::string message = run_in_child("SentencePiece training", [&] { return train_here(settings, texts); });
+  // Written anew, since the library's message also holds what does not matter, such as the number of threads.
+  return sentencepiece_message(parse_sentencepiece_model(message, "the trained model"));
 }
 
 }  // namespace onceover

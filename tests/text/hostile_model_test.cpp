@@ -61,6 +61,9 @@ TEST(HostileModel, MissingPiecesAreRefused) {
   model = byte_and_a_model();
   model.pieces.erase(model.pieces.begin());
   expect_refused(model_file(model), "0 pieces of type unknown");
+  model = byte_and_a_model();
+  std::erase_if(model.pieces, [](const auto& piece) { return piece.text == "▁"; });
+  expect_refused(model_file(model), "no piece for the space");
 }
 
 TEST(HostileModel, DeepNestsOfUserSymbolsAreRefused) {
@@ -94,7 +97,7 @@ TEST(HostileModel, NoMessageIsRefused) {
 }
 
 TEST(HostileModel, EveryTruncationIsRefused) {
-  const std::string file = model_file(byte_and_a_model());
+  const std::string file = sentencepiece_message(byte_and_a_model());
   for (size_t size = 0; size < file.size(); size += 7) {
     EXPECT_NE(reason_to_refuse(file.substr(0, size)), "") << size;
   }

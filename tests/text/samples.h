@@ -17,42 +17,40 @@ inline unsigned fresh_seed() {
 
 // "All human beings are born free", or a greeting, in thirty scripts.
 inline const std::vector<std::string>& thirty_scripts() {
-  static const std::vector<std::string>
-      lines =
-          {
-              "All human beings are born free and equal in dignity and rights.",  // Latin
-              "Все люди рождаются свободными и равными.",                         // Cyrillic
-              "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.",                          // Greek
-              "Բոլոր մարդիկ ծնվում են ազատ։",                                     // Armenian
-              "ყველა ადამიანი იბადება თავისუფალი",                                // Georgian
-              "כל בני האדם נולדו בני חורין",                                      // Hebrew
-              "يولد جميع الناس أحراراً",                                           // Arabic
-              "ܟܠ ܒܪܢܫܐ ܒܪܝܠܗ ܚܐܪܐ",                                              // Syriac
-              "ހުރިހާ އިންސާނުން",                                                        // Thaana
-              "सभी मनुष्यों को गौरव",                                                // Devanagari
-              "সমস্ত মানুষ স্বাধীনভাবে",                                             // Bengali
-              "ਸਾਰਾ ਮਨੁੱਖੀ ਪਰਿਵਾਰ",                                                 // Gurmukhi
-              "પ્રતિષ્ઠા અને અધિકારો",                                               // Gujarati
-              "ସବୁ ମନୁଷ୍ୟ ଜନ୍ମକାଳରୁ",                                                  // Oriya
-              "மனிதப் பிறிவியினர்",                                                 // Tamil
-              "ప్రతిపత్తిస్వత్వముల",                                                    // Telugu
-              "ಎಲ್ಲಾ ಮಾನವರೂ",                                                      // Kannada
-              "മനുഷ്യരെല്ലാവരും",                                                     // Malayalam
-              "සියලු මනුෂ්‍යයෝ",                      // Sinhala, with a joiner
-              "มนุษย์ทั้งหลายเกิดมา",                                                  // Thai
-              "ມະນຸດເກີດມາມີສິດ",                                                     // Lao
-              "འགྲོ་བ་མིའི་རིགས་",                                                     // Tibetan
-              "လူတိုင်းသည်",                                                           // Myanmar
-              "የሰው ልጅ ሁሉ",                                                        // Ethiopic
-              "ᏂᎦᏓ ᎠᏂᏴᏫ",                                                         // Cherokee
-              "ᑭᒃᑯᑐᐃᓐᓇᐃᑦ",                                                        // Canadian syllabics
-              "មនុស្សទាំងអស់",                                                        // Khmer
-              "ᠬᠦᠮᠦᠨ ᠪᠦᠷ",                                                        // Mongolian
-              "人人生而自由，在尊严和权利上一律平等。",                           // Han
-              "すべての人間は、生まれながら 모든 인간은 태어날",                  // Kana, Hangul
-              "𐌰𐌻𐌻𐌰𐌹 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 👩‍👩‍👧‍👦 🇫🇷 ✅ "
-              "e\u0301",  // beyond the basic plane, joined emoji
-          };
+  static const std::vector<std::string> lines = {
+      "All human beings are born free and equal in dignity and rights.",  // Latin
+      "Все люди рождаются свободными и равными.",                         // Cyrillic
+      "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι.",                          // Greek
+      "Բոլոր մարդիկ ծնվում են ազատ։",                                     // Armenian
+      "ყველა ადამიანი იბადება თავისუფალი",                                // Georgian
+      "כל בני האדם נולדו בני חורין",                                      // Hebrew
+      "يولد جميع الناس أحراراً",                                           // Arabic
+      "ܟܠ ܒܪܢܫܐ ܒܪܝܠܗ ܚܐܪܐ",                                              // Syriac
+      "ހުރިހާ އިންސާނުން",                                                        // Thaana
+      "सभी मनुष्यों को गौरव",                                                // Devanagari
+      "সমস্ত মানুষ স্বাধীনভাবে",                                             // Bengali
+      "ਸਾਰਾ ਮਨੁੱਖੀ ਪਰਿਵਾਰ",                                                 // Gurmukhi
+      "પ્રતિષ્ઠા અને અધિકારો",                                               // Gujarati
+      "ସବୁ ମନୁଷ୍ୟ ଜନ୍ମକାଳରୁ",                                                  // Oriya
+      "மனிதப் பிறிவியினர்",                                                 // Tamil
+      "ప్రతిపత్తిస్వత్వముల",                                                    // Telugu
+      "ಎಲ್ಲಾ ಮಾನವರೂ",                                                      // Kannada
+      "മനുഷ്യരെല്ലാവരും",                                                     // Malayalam
+      "සියලු මනුෂ්‍යයෝ",                      // Sinhala, with a joiner
+      "มนุษย์ทั้งหลายเกิดมา",                                                  // Thai
+      "ມະນຸດເກີດມາມີສິດ",                                                     // Lao
+      "འགྲོ་བ་མིའི་རིགས་",                                                     // Tibetan
+      "လူတိုင်းသည်",                                                           // Myanmar
+      "የሰው ልጅ ሁሉ",                                                        // Ethiopic
+      "ᏂᎦᏓ ᎠᏂᏴᏫ",                                                         // Cherokee
+      "ᑭᒃᑯᑐᐃᓐᓇᐃᑦ",                                                        // Canadian syllabics
+      "មនុស្សទាំងអស់",                                                        // Khmer
+      "ᠬᠦᠮᠦᠨ ᠪᠦᠷ",                                                        // Mongolian
+      "人人生而自由，在尊严和权利上一律平等。",                           // Han
+      "すべての人間は、生まれながら 모든 인간은 태어날",                  // Kana, Hangul
+      "𐌰𐌻𐌻𐌰𐌹 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 👩‍👩‍👧‍👦 🇫🇷 ✅ "
+      "e\u0301",  // beyond the basic plane, joined emoji
+  };
   return lines;
 }
 
