@@ -110,7 +110,8 @@ std::string train_here(const SentencePieceTraining& settings, const TextSource& 
 
 std::string train_sentencepiece(const SentencePieceTraining& settings, const TextSource& texts) {
   check(settings);
-  const std::string message = run_in_child("SentencePiece training", [&] { return train_here(settings, texts); });
+  const std::string message =
+      run_in_child("SentencePiece training", [&] { return train_here(settings, texts); });
   // Written anew, since the library's message also holds what does not matter, such as the number of threads.
   return sentencepiece_message(parse_sentencepiece_model(message, "the trained model"));
 }

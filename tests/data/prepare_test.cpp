@@ -1,15 +1,13 @@
 #include "data/prepare.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <map>
 #include <set>
 
 #include "base/error.h"
 #include "data/token_stream.h"
+#include "support/child_process.h"
 #include "text/byte_tokenizer.h"
 #include "text/folder.h"
 #include "text/samples.h"
@@ -41,8 +39,7 @@ PrepareOptions options_for(const Folder& in, const std::filesystem::path& out) {
 std::map<std::string, std::string> files_in(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    files[entry.path().filename().string()] = {std::istreambuf_iterator<char>(file), {}};
+    files[entry.path().filename().string()] = read_bytes(entry.path());
   }
   return files;
 }
@@ -79,8 +76,7 @@ TEST(Prepare, EveryDocumentIsInExactlyOneSplitWhole) {
   std::multiset<std::string> expected;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in.path())) {
     if (!entry.is_regular_file() || entry.file_size() == 0) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    expected.insert(std::string(std::istreambuf_iterator<char>(file), {}));
+    expected.insert(read_bytes(entry.path()));
   }
   EXPECT_EQ(found, expected);
 }
@@ -135,19 +131,15 @@ TEST(Prepare, DocumentsArePackedWithEosAndBosWhereWanted) {
 }
 
 // Runs prepare in a child that is killed after `units` units.
-void prepare_and_die(const PrepareOptions& given, size_t units) {
-  const pid_t child = fork();
-  if (child == 0) {
-    auto options = given;
-    options.progress = [units](const PrepareProgress& progress) {
-      if (progress.units >= units) kill(getpid(), SIGKILL);
-    };
+void prepare_and_die(PrepareOptions options, size_t units) {
+  options.progress = [units](const PrepareProgress& progress) {
+    if (progress.units >= units) kill(getpid(), SIGKILL);
+  };
+  const ChildEnd end = run_in_child([&] {
     prepare_shards(tokenizer, options);
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status));
+    return "finished";
+  });
+  ASSERT_EQ(end.signal, SIGKILL) << end.message;
 }
 
 TEST(Prepare, GoesOnAfterAKillAndEndsWithTheSameFiles) {
@@ -194,7 +186,7 @@ TEST(Prepare, ACompleteFolderIsLeftAsItIs) {
   options.progress = [](const PrepareProgress&) { FAIL() << "worked again"; };
   const ShardSet set = prepare_shards(tokenizer, options);
   EXPECT_EQ(files_in(out.path()), before);
-  EXPECT_GT(set.train.tokens(), 5000000u);
+  EXPECT_GT(set.train.tokens() + set.held_out.tokens(), 5000000u);
 }
 
 TEST(Prepare, OtherSettingsAreRefusedByNameUntilRestart) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -13,8 +12,7 @@ namespace onceover {
 namespace {
 
 nlohmann::json saved_json(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "tokenizer.json");
-  return nlohmann::json::parse(file);
+  return nlohmann::json::parse(read_bytes(folder / "tokenizer.json"));
 }
 
 TEST(ByteTokenizer, EveryByteIsItsOwnId) {
