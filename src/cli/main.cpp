@@ -19,6 +19,8 @@ constexpr Verb verbs[] = {
     {"explain", "say what a model is: parameters, work, memory, plan", explain_verb},
     {"init", "write a fresh checkpoint of a model", init_verb},
     {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
+    {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
+    {"prepare", "turn text into token shards for training", prepare_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };
 

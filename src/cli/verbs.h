@@ -13,6 +13,8 @@ using Action = std::function<void()>;
 Action explain_verb(CLI::App& app);
 Action init_verb(CLI::App& app);
 Action inspect_verb(CLI::App& app);
+Action tokenizer_verb(CLI::App& app);
+Action prepare_verb(CLI::App& app);
 Action docs_verb(CLI::App& app);  // hidden: prints the generated pages of docs/
 
 }  // namespace onceover
