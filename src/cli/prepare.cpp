@@ -1,5 +1,7 @@
 #include "data/prepare.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "base/text.h"
