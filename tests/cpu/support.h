@@ -62,10 +62,13 @@ inline Doubles minus(Doubles a, const Doubles& b) {
   return a;
 }
 
-// The largest difference over the largest expected magnitude, or over 0.3 where all expected values are
-// smaller: inputs are near 1, so a value that cancels to nothing keeps their rounding.
+// Errors are relative to the largest expected magnitude, or to 0.3 where all expected values are smaller:
+// inputs are near 1, so a value that cancels to nothing keeps their rounding.
+constexpr double least_size = 0.3;
+
+// The largest difference over the largest expected magnitude.
 inline double relative_error(const Doubles& got, const Doubles& expected) {
-  double difference = 0, size = 0.3;
+  double difference = 0, size = least_size;
   for (size_t i = 0; i < expected.size(); ++i) {
     const double d = std::abs(got[i] - expected[i]);
     difference = std::isnan(d) ? INFINITY : std::max(difference, d);
@@ -87,7 +90,7 @@ using Forward = std::function<Doubles(const std::vector<Doubles>&)>;
 inline void expect_gradient(const Forward& forward, std::vector<Doubles> inputs, size_t which,
                             const Doubles& dy, const Doubles& gradient, double tolerance, int samples = 24) {
   ASSERT_EQ(inputs[which].size(), gradient.size());
-  double size = 1e-30;
+  double size = least_size;
   for (const double g : gradient) size = std::max(size, std::abs(g));
   const auto loss = [&] {
     const Doubles y = forward(inputs);

@@ -60,11 +60,19 @@ ONCEOVER_LEAF void linear_rows(int64_t outputs, int64_t depth, Input x, Input w,
 }
 
 ONCEOVER_LEAF void linear_few(int64_t rows, int64_t outputs, int64_t depth, Input x, Input w, Output y) {
-  for (; rows >= 4; rows -= 4, x.data += 4 * x.stride, y.data += 4 * y.stride)
-    linear_rows<4>(outputs, depth, x, w, y);
-  if (rows == 3) linear_rows<3>(outputs, depth, x, w, y);
-  if (rows == 2) linear_rows<2>(outputs, depth, x, w, y);
-  if (rows == 1) linear_rows<1>(outputs, depth, x, w, y);
+  // A few outputs at a time, so that their weights are still in the cache for the second group of rows.
+  for (int64_t o = 0; o < outputs; o += 4) {
+    const int64_t count = outputs - o < 4 ? outputs - o : 4;
+    const Input weight{w[o], w.stride};
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4)
+      linear_rows<4>(count, depth, {x[r], x.stride}, weight, {y[r] + o, y.stride});
+    const Input rest{x[r], x.stride};
+    const Output to{y[r] + o, y.stride};
+    if (rows - r == 3) linear_rows<3>(count, depth, rest, weight, to);
+    if (rows - r == 2) linear_rows<2>(count, depth, rest, weight, to);
+    if (rows - r == 1) linear_rows<1>(count, depth, rest, weight, to);
+  }
 }
 
 ONCEOVER_LEAF float inverse_rms(int64_t n, const float* x, float eps) {
