@@ -100,6 +100,10 @@ Plan build(const Config& config, const Run& run) {
   const int loops = run.loops > 0 ? run.loops : config.num_loops;
   check_loops(architecture, config, loops);
   Builder builder;
+  if (loops != config.num_loops) {
+    architecture.record(builder, config, config.num_loops);
+    builder.restart();
+  }
   architecture.record(builder, config, loops);
   return builder.finish();
 }

@@ -29,7 +29,8 @@ const std::vector<Architecture>& all_architectures();
 // Throws Error naming the nearest known name.
 const Architecture& find_architecture(const std::string& name, const std::string& where);
 
-// Records the plan. The config must have passed check_config.
+// Records the plan. The config must have passed check_config. Weights and their ids are those of
+// config.num_loops, whatever depth runs.
 Plan build(const Config& config, const Run& run = {});
 
 }  // namespace onceover

@@ -53,10 +53,7 @@ class Scheduler {
       : plan_(plan),
         reaches_(reaches_logits(plan)),
         first_trained_(first_trained(plan, options.gradient_loops)) {
-    const auto steps = static_cast<ValueId>(plan.steps.size());
-    for (ValueId i = 0; i < steps; i++) {
-      if (reaches_[i]) actions_.push_back({Pass::Forward, i});
-    }
+    actions_ = schedule_forward(plan);
     auto segments = layer_segments(plan);
     for (auto segment = segments.rbegin(); segment != segments.rend() && segment->last >= first_trained_;
          ++segment) {
@@ -125,6 +122,15 @@ BackwardReads backward_reads(const Op& op) {
                         },
                     },
                     op);
+}
+
+std::vector<Action> schedule_forward(const Plan& plan) {
+  std::vector<Action> actions;
+  const std::vector<bool> reaches = reaches_logits(plan);
+  for (ValueId i = 0; i < static_cast<ValueId>(plan.steps.size()); i++) {
+    if (reaches[i]) actions.push_back({Pass::Forward, i});
+  }
+  return actions;
 }
 
 std::vector<Action> schedule_step(const Plan& plan, const ScheduleOptions& options) {

@@ -29,6 +29,9 @@ struct ScheduleOptions {
 // with it), then Backward and repeated Forward actions. Steps that the loss does not depend on are left out.
 std::vector<Action> schedule_step(const Plan& plan, const ScheduleOptions& options);
 
+// The Forward actions alone: computing the loss, or inference.
+std::vector<Action> schedule_forward(const Plan& plan);
+
 // Which of its inputs, and whether its own output, an op's backward kernel reads.
 struct BackwardReads {
   bool inputs;

@@ -16,10 +16,6 @@ ElementShape elements(const StepOperands& at) { return {at.rows(), at.width()}; 
 
 kernels::LinearShape linear_shape(const StepOperands& at) { return {at.rows(), at.in_width(0), at.width()}; }
 
-kernels::NormShape norm_shape(const StepOperands& at, const Norm& op) {
-  return {at.rows(), at.width(), op.groups, op.eps};
-}
-
 kernels::EmbedShape embed_shape(const StepOperands& at, const Embed& op) {
   return {at.rows(), at.width(), op.scale};
 }
@@ -49,18 +45,6 @@ kernels::RetainShape retain_shape(const StepOperands& at, const Retain& op) {
           .scale = op.scale};
 }
 
-kernels::ExpertsShape experts_shape(const StepOperands& at, const Experts& op) {
-  const auto& stack = at.run.plan.weights[op.gate].shape;
-  return {.rows = at.rows(),
-          .width = at.width(),
-          .experts = stack[0],
-          .active = op.active,
-          .ffn = stack[1],
-          .normalise = op.normalise,
-          .balance = op.balance,
-          .real = nullptr};
-}
-
 kernels::CrossEntropyShape loss_shape(const StepOperands& at) {
   return {at.rows(), at.in_width(0), at.width()};
 }
@@ -80,18 +64,8 @@ void pass_on(const StepOperands& at) {
 }  // namespace
 
 void forward(const StepOperands& at, const Op& op, bool with_gradients) {
+  if (forward_rows(op, at.row_work(), at.run.weights)) return;
   std::visit(Overload{
-                 [&](const Embed& o) {
-                   kernels::embed_forward(embed_shape(at, o), at.run.batch.inputs.data(), at.weight(o.table),
-                                          at.out());
-                 },
-                 [&](const Norm& o) {
-                   const float* weight = o.weight == no_weight ? nullptr : at.weight_data(o.weight);
-                   kernels::norm_forward(norm_shape(at, o), at.in(0), weight, at.out());
-                 },
-                 [&](const Linear& o) {
-                   kernels::linear_forward(linear_shape(at), at.in(0), at.weight(o.weight), at.out());
-                 },
                  [&](const Rope& o) {
                    kernels::rope_forward(rope_shape(at, o), at.rope_table(o), at.in(0), at.out());
                  },
@@ -103,22 +77,12 @@ void forward(const StepOperands& at, const Op& op, bool with_gradients) {
                    kernels::retain_forward(retain_shape(at, o), at.in(0), at.in(1), at.in(2), at.in(3),
                                            at.out(), nullptr);
                  },
-                 [&](const Swiglu&) { kernels::swiglu_forward(elements(at), at.in(0), at.in(1), at.out()); },
-                 [&](const Experts& o) {
-                   const kernels::ExpertsWeights w{at.weight_data(o.router), at.weight_data(o.gate),
-                                                   at.weight_data(o.up), at.weight_data(o.down)};
-                   kernels::experts_forward(experts_shape(at, o), w, at.in(0), at.out(), at.tape());
-                 },
-                 [&](const Add&) { kernels::add_forward(elements(at), at.in(0), at.in(1), at.out()); },
-                 [&](const Mix& o) {
-                   kernels::mix_forward(elements(at), o.scale, at.weight_data(o.weight), at.in(0), at.in(1),
-                                        at.out());
-                 },
                  [&](const Logits& o) {
                    if (with_gradients) return;
                    count(at.run.loss, kernels::cross_entropy(loss_shape(at), at.in(0), at.weight(o.weight),
                                                              at.run.batch.targets.data(), nullptr));
                  },
+                 [](const auto&) {},
              },
              op);
 }
@@ -133,8 +97,8 @@ void backward(const StepOperands& at, const Op& op) {
           },
           [&](const Norm& o) {
             const bool plain = o.weight == no_weight;
-            kernels::norm_backward(norm_shape(at, o), at.in(0), plain ? nullptr : at.weight_data(o.weight),
-                                   at.grad_out(), at.grad_in(0),
+            kernels::norm_backward(norm_shape(o, at.rows(), at.width()), at.in(0),
+                                   plain ? nullptr : at.weight_data(o.weight), at.grad_out(), at.grad_in(0),
                                    plain ? nullptr : at.gradient_data(o.weight));
           },
           [&](const Linear& o) {
@@ -164,12 +128,11 @@ void backward(const StepOperands& at, const Op& op) {
                                      at.grad_in(1));
           },
           [&](const Experts& o) {
-            const kernels::ExpertsWeights w{at.weight_data(o.router), at.weight_data(o.gate),
-                                            at.weight_data(o.up), at.weight_data(o.down)};
             const kernels::ExpertsGradients g{at.gradient_data(o.router), at.gradient_data(o.gate),
                                               at.gradient_data(o.up), at.gradient_data(o.down)};
             at.run.loss.balance += at.tape().balance_loss;
-            kernels::experts_backward(experts_shape(at, o), w, at.in(0), at.grad_out(), at.tape(),
+            kernels::experts_backward(experts_shape(o, at.rows(), at.run.weights),
+                                      experts_weights(o, at.run.weights), at.in(0), at.grad_out(), at.tape(),
                                       static_cast<float>(at.run.scale.balance), at.grad_in(0), g);
           },
           [&](const Add&) { pass_on(at); },

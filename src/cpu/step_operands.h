@@ -4,6 +4,7 @@
 #include "cpu/kernels/experts.h"
 #include "cpu/kernels/rope.h"
 #include "cpu/kernels/view.h"
+#include "cpu/row_ops.h"
 #include "cpu/training_step.h"
 
 namespace onceover::cpu {
@@ -14,6 +15,7 @@ struct RunState {
   StepShape shape;
   const TokenBatch& batch;
   Parameters& parameters;
+  WeightTable weights;  // those of `parameters`
   float* arena;
   LossScale scale;
   const std::map<std::pair<int64_t, double>, kernels::RopeTable>& rope_tables;
@@ -53,12 +55,22 @@ class StepOperands {
     }
   }
 
-  // weight [rows, columns], as stored.
-  kernels::Input weight(WeightId id) const { return matrix(id, Parameters::Kind::Weight); }
-  kernels::Output weight_gradient(WeightId id) const { return matrix(id, Parameters::Kind::Gradient); }
-  const float* weight_data(WeightId id) const {
-    return run.parameters.get(id, Parameters::Kind::Weight).data();
+  RowWork row_work() const {
+    RowWork work{.rows = rows(), .width = width(), .out = out(), .tokens = run.batch.inputs.data()};
+    for (int i = 0; i < max_inputs && at_.in[i] != no_buffer; i++) {
+      work.in_width[i] = in_width(i);
+      work.in[i] = in(i);
+    }
+    if (std::holds_alternative<Experts>(run.plan.steps[step].op)) work.tape = &tape();
+    return work;
   }
+
+  // weight [rows, columns], as stored.
+  kernels::Input weight(WeightId id) const { return run.weights.matrix(id); }
+  kernels::Output weight_gradient(WeightId id) const {
+    return {gradient_data(id), run.plan.weights[id].shape.back()};
+  }
+  const float* weight_data(WeightId id) const { return run.weights.data[id]; }
   float* gradient_data(WeightId id) const {
     return run.parameters.get(id, Parameters::Kind::Gradient).data();
   }
@@ -72,9 +84,6 @@ class StepOperands {
   float* address(int buffer) const { return run.arena + memory_.buffers[buffer].offset; }
   kernels::Output view(int buffer, int64_t stride) const {
     return buffer == no_buffer ? kernels::Output{} : kernels::Output{address(buffer), stride};
-  }
-  kernels::Output matrix(WeightId id, Parameters::Kind kind) const {
-    return {run.parameters.get(id, kind).data(), run.plan.weights[id].shape.back()};
   }
 
   const MemoryPlan& memory_;

@@ -5,10 +5,12 @@
 namespace onceover::cpu {
 namespace {
 
-std::vector<Action> forward_only(const Plan& plan) {
-  std::vector<Action> actions = schedule_step(plan, {});
-  std::erase_if(actions, [](const Action& action) { return action.pass == Pass::Backward; });
-  return actions;
+WeightTable weight_table(const Plan& plan, const Parameters& parameters) {
+  WeightTable table{&plan.weights, {}};
+  for (WeightId id = 0; id < static_cast<WeightId>(plan.weights.size()); id++) {
+    table.data.push_back(parameters.get(id, Parameters::Kind::Weight).data());
+  }
+  return table;
 }
 
 }  // namespace
@@ -16,7 +18,7 @@ std::vector<Action> forward_only(const Plan& plan) {
 TrainingStep::TrainingStep(const Plan& plan, StepShape shape, std::optional<ScheduleOptions> gradients)
     : plan_(plan),
       shape_(shape),
-      actions_(gradients ? schedule_step(plan, *gradients) : forward_only(plan)),
+      actions_(gradients ? schedule_step(plan, *gradients) : schedule_forward(plan)),
       memory_(plan_memory(plan, actions_, shape.rows(),
                           [&](const Op& op) { return side_floats(op, shape.rows()); })),
       with_gradients_(gradients.has_value()) {
@@ -30,7 +32,8 @@ TrainingStep::TrainingStep(const Plan& plan, StepShape shape, std::optional<Sche
 
 LossSum TrainingStep::run(const TokenBatch& batch, Parameters& parameters, float* arena, LossScale scale,
                           const Look& look) {
-  RunState state{plan_, shape_, batch, parameters, arena, scale, rope_tables_, tapes_, {}};
+  RunState state{plan_, shape_, batch,        parameters, weight_table(plan_, parameters),
+                 arena, scale,  rope_tables_, tapes_,     {}};
   for (size_t i = 0; i < actions_.size(); i++) {
     const auto [pass, step] = actions_[i];
     const StepOperands at(state, memory_, step, memory_.operands[i]);

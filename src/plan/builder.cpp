@@ -166,6 +166,13 @@ void Builder::logits(ValueId x, std::string_view full_name, int64_t vocab, Init 
   plan_.logits = emit(Logits{x, w}, static_cast<int>(vocab));
 }
 
+void Builder::restart() {
+  plan_.steps.clear();
+  plan_.scopes.clear();
+  scope_ids_.clear();
+  plan_.logits = -1;
+}
+
 Plan Builder::finish() {
   require(plan_.logits >= 0, "the architecture emitted no logits");
   return std::move(plan_);

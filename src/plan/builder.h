@@ -66,6 +66,8 @@ class Builder {
   void logits(ValueId x, std::string_view full_name, int64_t vocab, Init init);
 
   int width(ValueId x) const;
+  // Forgets the steps and keeps the weights with their ids: for recording the same model at another depth.
+  void restart();
   Plan finish();
 
  private:

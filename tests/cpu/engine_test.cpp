@@ -1,0 +1,91 @@
+// Inference on the CPU against the oracle, fed in pieces.
+#include "cpu/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "support/models.h"
+#include "support/oracle.h"
+#include "support/random.h"
+
+namespace onceover::cpu {
+namespace {
+
+using test::FreshRandom;
+using test::Model;
+
+InferenceEngine make_engine(const Model& model, const reference::Weights& weights) {
+  std::vector<std::vector<float>> single;
+  for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
+  return InferenceEngine(model.plan, std::move(single));
+}
+
+void expect_near(std::span<const float> found, const reference::Vector& expected, int64_t token) {
+  ASSERT_EQ(found.size(), expected.size());
+  double scale = 0;
+  for (double x : expected) scale = std::max(scale, std::fabs(x));
+  for (size_t i = 0; i < expected.size(); i++) {
+    ASSERT_NEAR(found[i], expected[i], 1e-4 * scale) << "token " << token << " logit " << i;
+  }
+}
+
+class EngineParity : public testing::TestWithParam<Model> {};
+
+TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(60, model.config.vocab_size);
+  const auto expected = test::all_logits(model.plan, weights, tokens);
+  InferenceEngine engine = make_engine(model, weights);
+  for (int round = 0; round < 3; round++) {
+    engine.reset();
+    int64_t fed = 0;
+    for (int64_t piece : random.split(60)) {
+      const auto logits = engine.feed(std::span(tokens).subspan(fed, piece));
+      fed += piece;
+      ASSERT_EQ(engine.tokens(), fed);
+      expect_near(logits, expected.at(fed - 1), fed);
+    }
+  }
+}
+
+TEST_P(EngineParity, OneTokenAtATimeEqualsOnePass) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(40, model.config.vocab_size);
+  const auto expected = test::all_logits(model.plan, weights, tokens);
+  InferenceEngine engine = make_engine(model, weights);
+  for (int64_t i = 0; i < 40; i++)
+    expect_near(engine.feed(std::span(tokens).subspan(i, 1)), expected.at(i), i);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, EngineParity, testing::ValuesIn(test::tiny_models()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
+  FreshRandom random;
+  const Model model = test::tiny_model("long", test::tiny_config("yoco-u"));
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(2 * InferenceEngine::chunk_tokens + 9, model.config.vocab_size);
+  InferenceEngine engine = make_engine(model, weights);
+  const auto logits = engine.feed(tokens);
+  expect_near(logits, test::all_logits(model.plan, weights, tokens).at(std::ssize(tokens) - 1),
+              std::ssize(tokens));
+}
+
+TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {
+  FreshRandom random;
+  const Model model = test::tiny_model("small", test::tiny_config("yoco"));
+  InferenceEngine engine = make_engine(model, test::random_weights(model.plan, random.seed()));
+  EXPECT_THROW(engine.feed({}), Error);
+  const std::vector<int32_t> outside = {1, model.config.vocab_size};
+  EXPECT_THROW(engine.feed(outside), Error);
+  EXPECT_EQ(engine.tokens(), 0);
+}
+
+}  // namespace
+}  // namespace onceover::cpu
