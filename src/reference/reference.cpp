@@ -155,9 +155,9 @@ const RowsOf& Call::make(ValueId value) {
 
 }  // namespace
 
-Weights widen(const std::vector<std::vector<float>>& weights) {
+Weights widen(const std::vector<TensorView>& tensors) {
   Weights wide;
-  for (const auto& weight : weights) wide.emplace_back(weight.begin(), weight.end());
+  for (const TensorView& tensor : tensors) wide.push_back(to_f64(tensor));
   return wide;
 }
 

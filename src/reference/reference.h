@@ -11,14 +11,15 @@
 #include "analysis/analysis.h"
 #include "plan/plan.h"
 #include "reference/equations.h"
+#include "weights/tensor.h"
 
 namespace onceover::reference {
 
 // Weights by WeightId, flattened row-major.
 using Weights = std::vector<Vector>;
 
-// The numbers of single-precision weights, unchanged.
-Weights widen(const std::vector<std::vector<float>>& weights);
+// The numbers of stored tensors, one a weight (bind_weights() gives them), unchanged.
+Weights widen(const std::vector<TensorView>& tensors);
 
 // What one sequence keeps between calls, by slot.
 struct State {

@@ -16,8 +16,10 @@ using reference::State;
 using reference::Weights;
 
 TEST(Weights, AreTheSameNumbersWhenWidened) {
-  const Weights wide = reference::widen({{0.1F, -2}, {}, {3e-40F}});
-  EXPECT_EQ(wide, (Weights{{static_cast<double>(0.1F), -2}, {}, {static_cast<double>(3e-40F)}}));
+  const std::vector<float> numbers = {0.1F, -2, 3e-40F, 7};
+  const std::vector<std::byte> halves = encode(std::vector<float>{1.5F, -0.25F}, DType::BF16);
+  const Weights wide = reference::widen({view_of(numbers, {2, 2}), {DType::BF16, {2}, halves}});
+  EXPECT_EQ(wide, (Weights{{numbers.begin(), numbers.end()}, {1.5, -0.25}}));
 }
 
 class Refusals : public testing::Test {
