@@ -1,26 +1,19 @@
 #include "cli/model_source.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "base/text.h"
 
 namespace onceover {
 namespace {
 
-constexpr std::streamsize max_config_bytes = 1 << 20;
-
 Config read_config(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read", path.string());
-  std::string text(max_config_bytes + 1, '\0');
-  file.read(text.data(), max_config_bytes + 1);
-  if (file.gcount() > max_config_bytes) throw Error("{}: a config.json over 1 MiB is refused", path.string());
-  text.resize(file.gcount());
-  return config_from_text(text, path.string());
+  constexpr size_t max_config_bytes = 1 << 20;
+  return config_from_text(read_text_file(path, max_config_bytes), path.string());
 }
 
 [[noreturn]] void refuse_name(const std::string& model) {

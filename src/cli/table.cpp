@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/csv.h"
 
 namespace onceover {
 namespace {
@@ -29,17 +30,6 @@ std::string markdown(const Table& table) {
   std::string out = table.title + ":\n\n" + line(table.columns) + line(Cells(table.columns.size(), "---"));
   for (const auto& row : table.rows) out += line(plain(row));
   return out;
-}
-
-std::string csv_line(const Cells& cells) {
-  Cells quoted;
-  for (const std::string& cell : cells) {
-    std::string inside;
-    for (char c : cell) inside.append(c == '"' ? 2 : 1, c);
-    const bool special = cell.find_first_of(",\"\r\n") != std::string::npos;
-    quoted.push_back(special ? fmt::format("\"{}\"", inside) : cell);
-  }
-  return fmt::format("{}\r\n", fmt::join(quoted, ","));
 }
 
 std::string csv(const std::vector<Table>& tables) {

@@ -4,6 +4,7 @@
 
 #include "analysis/plans.h"
 #include "base/error.h"
+#include "support/models.h"
 
 namespace onceover {
 namespace {
@@ -32,9 +33,8 @@ TEST(Cost, ChunksAddUpToOnePrefill) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
-  for (const auto& [name, config] : every_wiring()) {
+  for (const auto& [name, config, loops, plan] : test::tiny_models()) {
     SCOPED_TRACE(name);
-    const Plan plan = build(config);
     const Analysis a = analyse(plan);
     const int64_t first = 1 + random() % 50, second = 1 + random() % 50;
     const Flops x = cost(plan, a, 0, first, 0).flops, y = cost(plan, a, first, second, 1).flops;
@@ -95,8 +95,7 @@ TEST(Cost, DecodeReadsTheWindowAndTheGlobalCache) {
 }
 
 TEST(Cost, WrittenStateIsWhatOutlivesTheCall) {
-  for (const auto& [name, config] : every_wiring()) {
-    const Plan plan = build(config);
+  for (const auto& [name, config, loops, plan] : test::tiny_models()) {
     const Analysis a = analyse(plan);
     for (int64_t tokens : {1, 7, 50}) {
       EXPECT_EQ(cost(plan, a, 0, tokens, 1).state_elements_written.total(), a.state_elements(tokens)) << name;

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/plans.h"
+#include "support/models.h"
 
 namespace onceover {
 namespace {
@@ -39,9 +40,8 @@ void collect(const Plan& plan, ValueId value, int64_t row, Needed& needed) {
 
 TEST(Demand, EveryRowThatTheLastLogitsDependOnIsMade) {
   constexpr int64_t tokens = 11;
-  for (const auto& [name, config] : every_wiring()) {
+  for (const auto& [name, config, loops, plan] : test::tiny_models()) {
     SCOPED_TRACE(name);
-    const Plan plan = build(config);
     const Analysis analysis = analyse(plan);
     Needed needed;
     collect(plan, plan.logits, tokens - 1, needed);
@@ -81,8 +81,8 @@ TEST(Demand, CrossDecoderOfYocoRunsOnlyRowsWithLogits) {
 }
 
 TEST(Demand, LogitsOfEveryRowDemandEveryRowOfEveryStep) {
-  for (const auto& [name, config] : every_wiring()) {
-    const Analysis a = analyse(build(config), LogitRows::Every);
+  for (const auto& [name, config, loops, plan] : test::tiny_models()) {
+    const Analysis a = analyse(plan, LogitRows::Every);
     EXPECT_EQ(std::set(a.demand.begin(), a.demand.end()), std::set{Rows::All}) << name;
   }
 }

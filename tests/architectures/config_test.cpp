@@ -6,7 +6,7 @@
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
-#include "base/error.h"
+#include "support/errors.h"
 
 namespace onceover {
 namespace {
@@ -15,18 +15,8 @@ using Json = nlohmann::json;
 
 Config read(const Json& json) { return config_from_json(json, "config.json"); }
 
-// The message of the Error that reading `json` ends in; "" when it is read.
-std::string complaint(const Json& json) {
-  try {
-    read(json);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 void expect_complaint(const Json& json, const std::vector<std::string>& parts) {
-  const std::string message = complaint(json);
+  const std::string message = error_of([&] { read(json); });
   for (const std::string& part : parts)
     EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' lacks '" << part << "'";
   EXPECT_NE(message.find("config.json"), std::string::npos) << message;

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
@@ -33,13 +33,6 @@ std::vector<std::pair<std::string, Config>> wirings() {
   return all;
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // The first line that differs, with its number; whole plans are too long for a message.
 std::string first_difference(const std::string& found, const std::string& expected) {
   std::istringstream a(found), b(expected);
@@ -57,8 +50,8 @@ TEST(GoldenPlan, IsWhatTheArchitectureRecords) {
   for (const auto& [name, config] : wirings()) {
     const std::string path = folder + name + ".txt";
     const std::string text = build(config).text();
-    if (update) std::ofstream(path) << text;
-    EXPECT_EQ(first_difference(text, read_file(path)), "")
+    if (update) write_bytes(path, text);
+    EXPECT_EQ(first_difference(text, read_bytes(path)), "")
         << path << "\nif the change is meant: ONCEOVER_UPDATE_GOLDEN=1 build/release/test_architectures "
         << "--gtest_filter='GoldenPlan*'";
   }

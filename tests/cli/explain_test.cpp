@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
@@ -33,29 +32,6 @@ std::string complaint(std::vector<std::string> arguments) {
   EXPECT_EQ(result.out, "");
   return result.err;
 }
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-// A fresh folder that goes with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "explainXXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = (path_ / name).string();
-    std::ofstream(path) << text;
-    return path;
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(Explain, NeedsLittleMemoryForALargeModel) {
   const ProgramResult result = run_program({"explain", "yoco-u-6.4b", "--slots", "--plan"});
@@ -98,11 +74,12 @@ TEST(Explain, LoopsContextsAndTypesChangeTheFigures) {
 }
 
 TEST(Explain, ReadsConfigFilesAndCheckpointFolders) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string config = R"({"architecture": "yoco", "hidden_size": 64, "num_attention_heads": 2,
     "num_hidden_layers": 4, "intermediate_size": 96, "vocab_size": 100, "self_mixer": "retention"})";
-  const std::string path = folder.write("config.json", config);
-  const Json from_file = explain_json({path}), from_folder = explain_json({folder.path()});
+  const std::string path = (folder / "config.json").string();
+  write_bytes(path, config);
+  const Json from_file = explain_json({path}), from_folder = explain_json({folder.path().string()});
   EXPECT_EQ(from_file["fingerprint"], from_folder["fingerprint"]);
   EXPECT_EQ(from_file["state"]["groups"][0]["kind"], "every");
   EXPECT_EQ(from_file["state"]["groups"][1]["kind"], "matrix");
@@ -127,18 +104,19 @@ TEST(Explain, MistakesAreAnsweredWithWhatWasExpected) {
 }
 
 TEST(Explain, FaultyFilesAreNamed) {
-  const Folder folder;
-  EXPECT_TRUE(contains(complaint({folder.path()}), "config.json: cannot be read"));
-  const std::string path = folder.write("config.json", R"({"architecture": "yoco", "num_loop": 2})");
+  const TemporaryFolder folder;
+  EXPECT_TRUE(contains(complaint({folder.path().string()}), "config.json"));
+  const std::string path = (folder / "config.json").string();
+  write_bytes(path, R"({"architecture": "yoco", "num_loop": 2})");
   EXPECT_TRUE(contains(complaint({path}), path + ": unknown key 'num_loop'"));
-  folder.write("config.json", std::string(2 << 20, ' '));
-  EXPECT_TRUE(contains(complaint({folder.path()}), "over 1 MiB"));
+  write_bytes(path, std::string(2 << 20, ' '));
+  EXPECT_TRUE(contains(complaint({folder.path().string()}), "expected at most 1.0 MiB"));
 }
 
 TEST(Explain, LargestShapesAreCountedOrRefusedNotCrashed) {
-  const Folder folder;
-  const std::string path = folder.write(
-      "config.json", R"({"architecture": "yoco-u", "hidden_size": 1048576, "num_attention_heads": 1024,
+  const TemporaryFolder folder;
+  const std::string path = (folder / "config.json").string();
+  write_bytes(path, R"({"architecture": "yoco-u", "hidden_size": 1048576, "num_attention_heads": 1024,
       "head_dim": 4096, "num_hidden_layers": 1024, "num_loops": 16, "vocab_size": 16777216, "num_experts": 4096,
       "num_experts_per_tok": 4096, "moe_intermediate_size": 4194304, "sliding_window": 1073741824})");
   EXPECT_TRUE(contains(complaint({path, "--context", "1024M"}), "parameters"));
