@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/files.h"
+#include "base/atomic_file.h"
 #include "report/markup.h"
 
 namespace onceover {
@@ -110,6 +110,6 @@ std::string HtmlReport::html() const {
   return page + body_ + (in_plots_ ? "</div>\n" : "") + "</main>\n</body>\n</html>\n";
 }
 
-void HtmlReport::save(const std::string& path) const { replace_file(path, html()); }
+void HtmlReport::save(const std::string& path) const { write_text_file(path, html()); }
 
 }  // namespace onceover

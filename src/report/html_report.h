@@ -32,7 +32,7 @@ class HtmlReport {
   void made_by(const Pairs& facts, std::string_view config);
 
   std::string html() const;
-  // Replaces the file in one step.
+  // Replaces the file in one step; its folder must exist.
   void save(const std::string& path) const;
 
  private:

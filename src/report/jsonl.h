@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/files.h"
+#include "report/append_file.h"
 #include "report/record.h"
 
 namespace onceover {

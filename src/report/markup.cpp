@@ -43,7 +43,7 @@ std::string table_row(const std::vector<std::string>& cells, const char* element
 
 std::string escape_markup(std::string_view text) {
   std::string escaped;
-  for (const char c : printable(text)) {
+  for (const char c : clean_text(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";

@@ -6,7 +6,7 @@
 
 namespace onceover {
 
-// Safe as element text and as a quoted attribute value: & < > " ' are escaped, the rest is printable()
+// Safe as element text and as a quoted attribute value: & < > " ' are escaped, the rest is clean_text()
 // (utf8.h).
 std::string escape_markup(std::string_view text);
 

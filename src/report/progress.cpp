@@ -22,7 +22,7 @@ double steady_seconds() {
 
 // One line, whatever the text holds: a name or a note may come from a file.
 std::string one_line(std::string_view text) {
-  std::string line = printable(text);
+  std::string line = clean_text(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;
@@ -88,7 +88,7 @@ void Progress::print(std::string_view line) {
   std::lock_guard lock(mutex_);
   const bool redraw = on_screen_;
   clear();
-  const std::string text = printable(line);
+  const std::string text = clean_text(line);
   terminal_.write((terminal_.unicode ? text : ascii_only(text)) + "\n");
   if (redraw) draw(clock_());
 }

@@ -73,13 +73,13 @@ std::vector<std::pair<std::string, double>> fields(const Record& record) {
 
 nlohmann::ordered_json to_json(const Record& record) {
   for (const auto& [name, value] : record.extra) {
-    if (is_field(printable(name)))
+    if (is_field(clean_text(name)))
       throw Error("step {}: '{}' is a field of every record, not a name for an extra value", record.step,
                   name);
   }
   nlohmann::ordered_json json;
   for (const auto& [name, value] : fields(record)) {
-    json[printable(name)] =
+    json[clean_text(name)] =
         std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
   }
   for (const auto& field : counts) {

@@ -95,7 +95,7 @@ std::vector<Entry> place_legend(const Plot& plot, int width) {
   int x = 0, row = 0;
   for (const auto& series : plot.series) {
     if (series.name.empty()) continue;
-    const std::string name = shorten(printable(series.name), most_columns);
+    const std::string name = shorten(clean_text(series.name), most_columns);
     const int entry_width = swatch_width + 6 + text_columns(name) * character_width;
     if (x > 0 && x + entry_width > width) x = 0, row++;
     legend.push_back({&series, style_of(plot, series), name, x, row});
@@ -113,7 +113,7 @@ int label_width(const std::vector<Tick>& ticks) {
 Layout lay_out(const Plot& plot, PlotSize size, const AxisMap& x, const AxisMap& y) {
   Layout layout;
   const int inner = size.width - 2 * edge;
-  if (!plot.title.empty()) layout.title_lines = wrap(printable(plot.title), inner / title_character_width);
+  if (!plot.title.empty()) layout.title_lines = wrap(clean_text(plot.title), inner / title_character_width);
   layout.legend = place_legend(plot, inner);
   int top = edge + static_cast<int>(layout.title_lines.size()) * (line_height + 2);
   if (!layout.legend.empty()) top += (layout.legend.back().row + 1) * line_height + 4;

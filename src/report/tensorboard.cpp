@@ -78,7 +78,7 @@ std::string scalars_event(double wall_time, int64_t step, const Scalars& scalars
   std::string summary;
   for (const auto& [tag, value] : scalars) {
     const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-    summary += bytes_field(1, bytes_field(1, printable(tag)) + key(2, Wire::Fixed32) + little_endian(bits));
+    summary += bytes_field(1, bytes_field(1, clean_text(tag)) + key(2, Wire::Fixed32) + little_endian(bits));
   }
   return event_head(wall_time, step) + bytes_field(5, summary);
 }

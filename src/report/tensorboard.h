@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/files.h"
+#include "report/append_file.h"
 #include "report/record.h"
 
 namespace onceover {

@@ -72,7 +72,7 @@ void append_utf8(std::string& text, char32_t code) {
   for (int i = extra - 1; i >= 0; i--) text += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3F));
 }
 
-std::string printable(std::string_view text) {
+std::string clean_text(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
   for (size_t at = 0; at < text.size();) {

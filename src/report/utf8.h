@@ -15,7 +15,7 @@ char32_t next_code_point(std::string_view text, size_t& at);
 void append_utf8(std::string& text, char32_t code);
 
 // Valid UTF-8 without control characters (tab and newline stay) or non-characters: these become U+FFFD.
-std::string printable(std::string_view text);
+std::string clean_text(std::string_view text);
 
 // Terminal columns: East Asian wide characters and emoji take two. Combining marks are counted as one (never
 // too few).

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "report/markup.h"
-#include "report/scratch_folder.h"
 #include "report/training_report.h"
 #include "report/xml.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
@@ -104,10 +104,10 @@ TEST(HtmlReport, NeighbouringPlotsShareARowAndOthersDoNot) {
 }
 
 TEST(HtmlReport, SavesThePage) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const HtmlReport report = full_report("x");
-  report.save(folder.path("run/report.html"));
-  EXPECT_EQ(content_of(folder.path("run/report.html")), report.html());
+  report.save((folder / "report.html").string());
+  EXPECT_EQ(read_bytes((folder / "report.html").string()), report.html());
 }
 
 TEST(HtmlTable, NumbersAlignRightAndWordsLeft) {

@@ -8,7 +8,8 @@
 #include <random>
 
 #include "base/error.h"
-#include "report/scratch_folder.h"
+#include "support/errors.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
@@ -40,20 +41,20 @@ void write_steps(JsonlWriter& writer, int64_t first, int64_t last) {
 }
 
 TEST(Jsonl, ReadsBackExactlyWhatWasWritten) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
   std::vector<Record> records;
   {
-    auto writer = JsonlWriter::create(folder.path("new/folder/log.jsonl"));
+    auto writer = JsonlWriter::create((folder / "new/folder/log.jsonl").string());
     for (int64_t step = 0; step < 50; step++) {
       records.push_back(random_record(3 * step, random));
       writer.append(records.back());
     }
     writer.sync();
   }
-  const auto found = read_records(folder.path("new/folder/log.jsonl"));
+  const auto found = read_records((folder / "new/folder/log.jsonl").string());
   ASSERT_EQ(found.size(), records.size());
   for (size_t i = 0; i < found.size(); i++) {
     EXPECT_EQ(fields(found[i]), fields(records[i]));
@@ -63,11 +64,11 @@ TEST(Jsonl, ReadsBackExactlyWhatWasWritten) {
 }
 
 TEST(Jsonl, EveryLineIsOnDiskBeforeTheNextIsWritten) {
-  const ScratchFolder folder;
-  auto writer = JsonlWriter::create(folder.path("log.jsonl"));
+  const TemporaryFolder folder;
+  auto writer = JsonlWriter::create((folder / "log.jsonl").string());
   for (int64_t step = 1; step <= 3; step++) {
     write_steps(writer, step, step);
-    EXPECT_EQ(read_records(folder.path("log.jsonl")).size(), static_cast<size_t>(step));
+    EXPECT_EQ(read_records((folder / "log.jsonl").string()).size(), static_cast<size_t>(step));
   }
 }
 
@@ -105,28 +106,28 @@ TEST(Jsonl, EveryRecordOfAKindHasTheSameKeys) {
 }
 
 TEST(Jsonl, ATornLastLineIsSkippedWhereverItWasTorn) {
-  const ScratchFolder folder;
-  const std::string path = folder.path("log.jsonl");
+  const TemporaryFolder folder;
+  const std::string path = (folder / "log.jsonl").string();
   {
     auto writer = JsonlWriter::create(path);
     write_steps(writer, 1, 3);
   }
-  const std::string whole = content_of(path);
+  const std::string whole = read_bytes(path);
   const size_t last_line = whole.rfind('\n', whole.size() - 2) + 1;
   for (size_t size = last_line; size < whole.size(); size++) {
-    put(path, whole.substr(0, size));
+    write_bytes(path, whole.substr(0, size));
     EXPECT_EQ(steps_of(read_records(path)), (std::vector<int64_t>{1, 2})) << "torn at " << size;
   }
 }
 
 TEST(Jsonl, ResumingCutsLaterStepsAndATornLine) {
-  const ScratchFolder folder;
-  const std::string path = folder.path("log.jsonl");
+  const TemporaryFolder folder;
+  const std::string path = (folder / "log.jsonl").string();
   {
     auto writer = JsonlWriter::create(path);
     write_steps(writer, 1, 9);
   }
-  put(path, content_of(path) + "{\"step\":10,\"tok");
+  write_bytes(path, read_bytes(path) + "{\"step\":10,\"tok");
   {
     auto writer = JsonlWriter::resume(path, 6);
     EXPECT_EQ(steps_of(read_records(path)), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
@@ -136,54 +137,54 @@ TEST(Jsonl, ResumingCutsLaterStepsAndATornLine) {
 }
 
 TEST(Jsonl, ResumingAtTheLastStepKeepsEveryWholeLine) {
-  const ScratchFolder folder;
-  const std::string path = folder.path("log.jsonl");
+  const TemporaryFolder folder;
+  const std::string path = (folder / "log.jsonl").string();
   {
     auto writer = JsonlWriter::create(path);
     write_steps(writer, 1, 4);
   }
-  const std::string before = content_of(path);
-  put(path, before + "{");
+  const std::string before = read_bytes(path);
+  write_bytes(path, before + "{");
   JsonlWriter::resume(path, 100);
-  EXPECT_EQ(content_of(path), before);
+  EXPECT_EQ(read_bytes(path), before);
   JsonlWriter::resume(path, 0);
-  EXPECT_EQ(content_of(path), "");
+  EXPECT_EQ(read_bytes(path), "");
 }
 
 TEST(Jsonl, RefusesAStepThatDoesNotRise) {
-  const ScratchFolder folder;
-  auto writer = JsonlWriter::create(folder.path("log.jsonl"));
+  const TemporaryFolder folder;
+  auto writer = JsonlWriter::create((folder / "log.jsonl").string());
   write_steps(writer, 5, 5);
   EXPECT_THROW(write_steps(writer, 5, 5), Error);
   EXPECT_THROW(write_steps(writer, 4, 4), Error);
-  EXPECT_EQ(steps_of(read_records(folder.path("log.jsonl"))), (std::vector<int64_t>{5}));
+  EXPECT_EQ(steps_of(read_records((folder / "log.jsonl").string())), (std::vector<int64_t>{5}));
 }
 
 TEST(Jsonl, ANewLogNeverOverwritesAnOldOne) {
-  const ScratchFolder folder;
-  put(folder.path("log.jsonl"), "precious\n");
-  EXPECT_NE(message_of<Error>([&] { JsonlWriter::create(folder.path("log.jsonl")); }).find("log.jsonl"),
+  const TemporaryFolder folder;
+  write_bytes((folder / "log.jsonl").string(), "precious\n");
+  EXPECT_NE(error_of([&] { JsonlWriter::create((folder / "log.jsonl").string()); }).find("log.jsonl"),
             std::string::npos);
-  EXPECT_EQ(content_of(folder.path("log.jsonl")), "precious\n");
-  EXPECT_THROW(JsonlWriter::resume(folder.path("missing.jsonl"), 0), Error);
+  EXPECT_EQ(read_bytes((folder / "log.jsonl").string()), "precious\n");
+  EXPECT_THROW(JsonlWriter::resume((folder / "missing.jsonl").string(), 0), Error);
 }
 
 TEST(Jsonl, DamageBeforeTheLastLineIsAnErrorThatNamesTheLine) {
-  const ScratchFolder folder;
-  const std::string path = folder.path("log.jsonl");
+  const TemporaryFolder folder;
+  const std::string path = (folder / "log.jsonl").string();
   {
     auto writer = JsonlWriter::create(path);
     write_steps(writer, 1, 1);
   }
-  const std::string good = content_of(path);
+  const std::string good = read_bytes(path);
   for (const std::string bad : {"{\"step\":2", "[]", "{\"step\":2}", "", "null"}) {
-    put(path, good + bad + "\n" + good);
-    EXPECT_NE(message_of<Error>([&] { read_records(path); }).find("line 2"), std::string::npos) << bad;
+    write_bytes(path, good + bad + "\n" + good);
+    EXPECT_NE(error_of([&] { read_records(path); }).find("line 2"), std::string::npos) << bad;
     EXPECT_THROW(JsonlWriter::resume(path, 0), Error);
-    EXPECT_EQ(content_of(path), good + bad + "\n" + good) << "a refused resume must not cut";
+    EXPECT_EQ(read_bytes(path), good + bad + "\n" + good) << "a refused resume must not cut";
   }
-  put(path, good + good);
-  EXPECT_NE(message_of<Error>([&] { read_records(path); }).find("step above 1"), std::string::npos);
+  write_bytes(path, good + good);
+  EXPECT_NE(error_of([&] { read_records(path); }).find("step above 1"), std::string::npos);
 }
 
 TEST(Jsonl, WrongTypesAreNamedByTheirKey) {
@@ -193,8 +194,7 @@ TEST(Jsonl, WrongTypesAreNamedByTheirKey) {
   for (const auto& [key, value] : wrong) {
     auto changed = json;
     changed[key] = value;
-    EXPECT_NE(message_of<Error>([&] { record_from_json(changed, "here"); }).find("'" + key + "'"),
-              std::string::npos)
+    EXPECT_NE(error_of([&] { record_from_json(changed, "here"); }).find("'" + key + "'"), std::string::npos)
         << key;
   }
   for (const char* key : {"step", "mfu"}) {

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "report/crc32c.h"
-#include "report/scratch_folder.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
@@ -102,7 +102,7 @@ uint32_t unmask(uint32_t masked) {
 }
 
 std::vector<Event> read_events(const std::string& path) {
-  Bytes file(content_of(path));
+  Bytes file(read_bytes(path));
   std::vector<Event> events;
   while (!file.empty()) {
     const std::string head = file.take(8);
@@ -134,12 +134,12 @@ TEST(TensorBoard, AScalarIsEncodedByteForByte) {
 }
 
 TEST(TensorBoard, AnIndependentReaderFindsEveryScalar) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
   double now = 1700000000.25;
-  EventWriter writer(folder.path("tb"), {}, [&] { return now; });
+  EventWriter writer((folder / "tb").string(), {}, [&] { return now; });
   std::vector<std::pair<int64_t, Scalars>> written;
   for (int i = 0; i < 40; i++) {
     now += 1;
@@ -162,8 +162,8 @@ TEST(TensorBoard, AnIndependentReaderFindsEveryScalar) {
 }
 
 TEST(TensorBoard, ARecordBecomesOneEventWithGroupedTags) {
-  const ScratchFolder folder;
-  EventWriter writer(folder.path("tb"));
+  const TemporaryFolder folder;
+  EventWriter writer((folder / "tb").string());
   Record record;
   record.step = 7;
   record.loss = std::numeric_limits<double>::quiet_NaN();
@@ -181,8 +181,8 @@ TEST(TensorBoard, ARecordBecomesOneEventWithGroupedTags) {
 }
 
 TEST(TensorBoard, AResumedRunTellsWhereItStarts) {
-  const ScratchFolder folder;
-  EventWriter first(folder.path("tb")), second(folder.path("tb"), 41);
+  const TemporaryFolder folder;
+  EventWriter first((folder / "tb").string()), second((folder / "tb").string(), 41);
   EXPECT_NE(first.path(), second.path());
   const auto events = read_events(second.path());
   ASSERT_EQ(events.size(), 2u);
@@ -191,8 +191,8 @@ TEST(TensorBoard, AResumedRunTellsWhereItStarts) {
 }
 
 TEST(TensorBoard, TheFileIsNamedSoThatTensorBoardFindsIt) {
-  const ScratchFolder folder;
-  const EventWriter writer(folder.path("tb"), {}, [] { return 1700000000.9; });
+  const TemporaryFolder folder;
+  const EventWriter writer((folder / "tb").string(), {}, [] { return 1700000000.9; });
   const std::string name = std::filesystem::path(writer.path()).filename().string();
   EXPECT_EQ(name.rfind("events.out.tfevents.1700000000.", 0), 0u) << name;
 }

@@ -32,8 +32,8 @@ TEST(Utf8, EveryCodePointComesBack) {
 TEST(Utf8, OverlongTornAndSurrogateSequencesAreReplaced) {
   for (const std::string bad : {"\xC0\x80", "\xE0\x80\x80", "\xF0\x80\x80\x80", "\xED\xA0\x80",
                                 "\xF4\x90\x80\x80", "\xE2\x82", "\x80", "\xFF", "\xC3"}) {
-    EXPECT_EQ(printable(bad).substr(0, 3), "\xEF\xBF\xBD");
-    EXPECT_TRUE(is_valid(printable(bad)));
+    EXPECT_EQ(clean_text(bad).substr(0, 3), "\xEF\xBF\xBD");
+    EXPECT_TRUE(is_valid(clean_text(bad)));
   }
 }
 
@@ -44,9 +44,9 @@ TEST(Utf8, RandomBytesBecomeSafeText) {
   for (int round = 0; round < 300; round++) {
     std::string bytes(random() % 60, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    const std::string clean = printable(bytes), escaped = escape_markup(bytes);
+    const std::string clean = clean_text(bytes), escaped = escape_markup(bytes);
     EXPECT_TRUE(is_valid(clean));
-    EXPECT_EQ(printable(clean), clean);
+    EXPECT_EQ(clean_text(clean), clean);
     EXPECT_EQ(escaped.find_first_of("<>\"'"), std::string::npos);
     for (const unsigned char c : escaped) EXPECT_TRUE(c >= 0x20 || c == '\n' || c == '\t');
     EXPECT_LE(text_columns(shorten(clean, 7)), 7);

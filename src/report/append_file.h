@@ -1,10 +1,12 @@
-// Files that must survive a crash: one that only grows, and one that is replaced whole.
+// A file that only grows and must survive a crash. (base/atomic_file.h: files that are replaced whole.)
 //
 // Errors name the path and the system's reason. Not thread-safe; one writer owns a file.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/file_descriptor.h"
 
 namespace onceover {
 
@@ -17,9 +19,6 @@ class AppendFile {
   // New: creates `path` and the folders above it, and refuses one that already holds something. Existing:
   // refuses a missing one.
   AppendFile(const std::string& path, Mode mode);
-  ~AppendFile();
-  AppendFile(AppendFile&& other) noexcept;
-  AppendFile& operator=(AppendFile&&) = delete;
 
   void append(std::string_view piece);
   void truncate(int64_t size_bytes);
@@ -29,11 +28,8 @@ class AppendFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  FileDescriptor file_;
   int64_t size_bytes_ = 0;
 };
-
-// Readers see the old content or the new, never a part. Follows no symbolic link: the name is replaced.
-void replace_file(const std::string& path, std::string_view content);
 
 }  // namespace onceover
