@@ -11,6 +11,7 @@ namespace onceover {
 using Action = std::function<void()>;
 
 Action explain_verb(CLI::App& app);
+Action generate_verb(CLI::App& app);
 Action init_verb(CLI::App& app);
 Action inspect_verb(CLI::App& app);
 Action tokenizer_verb(CLI::App& app);

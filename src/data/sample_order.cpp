@@ -4,25 +4,19 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/random.h"
 
 namespace onceover {
 namespace {
 
 constexpr uint64_t golden = 0x9E3779B97F4A7C15;
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 uint64_t permute(uint64_t value, int half_bits, uint64_t key) {
   constexpr uint64_t rounds = 6;
   const uint64_t mask = (uint64_t{1} << half_bits) - 1;
   uint64_t left = value >> half_bits, right = value & mask;
   for (uint64_t round = 1; round <= rounds; round++) {
-    const uint64_t next = left ^ (mix(right + mix(key + round * golden)) & mask);
+    const uint64_t next = left ^ (mix64(right + mix64(key + round * golden)) & mask);
     left = right;
     right = next;
   }
@@ -37,7 +31,7 @@ SampleOrder::SampleOrder(uint64_t samples, uint64_t seed) : samples_(samples), s
 }
 
 uint64_t SampleOrder::operator()(uint64_t global) const {
-  const uint64_t key = mix(mix(seed_ + golden) + epoch(global));
+  const uint64_t key = mix64(mix64(seed_ + golden) + epoch(global));
   uint64_t value = global % samples_;
   do {
     value = permute(value, half_bits_, key);

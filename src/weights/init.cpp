@@ -8,21 +8,10 @@
 #include <stdexcept>
 
 #include "base/hash.h"
+#include "base/random.h"
 
 namespace onceover {
 namespace {
-
-uint64_t random_bits(uint64_t key, uint64_t counter) {
-  uint64_t z = key + (counter + 1) * 0x9E3779B97F4A7C15U;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBU;
-  return z ^ z >> 31;
-}
-
-// Middle of one of 2^52 equal parts of (0, 1): never 0 or 1, and symmetric.
-double random_unit(uint64_t key, uint64_t counter) {
-  return (static_cast<double>(random_bits(key, counter) >> 12) + 0.5) * 0x1p-52;
-}
 
 // Natural logarithm for 0 < x < 1: x = m 2^e with m in [sqrt(1/2), sqrt(2)), ln m = 2 atanh((m - 1) / (m +
 // 1)).

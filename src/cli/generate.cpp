@@ -1,0 +1,137 @@
+// `onceover generate`: text from a checkpoint, as it comes.
+#include "generate/generate.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <random>
+
+#include "architectures/registry.h"
+#include "base/error.h"
+#include "cli/verbs.h"
+#include "cpu/engine.h"
+#include "weights/bind.h"
+#include "weights/checkpoint.h"
+
+namespace onceover {
+namespace {
+
+struct GenerateFlags {
+  std::string prompt, prompt_file, model;
+  int loops = 0;
+  bool quiet = false;
+  std::optional<uint64_t> seed;
+  GenerateRequest request;
+};
+
+struct LoadedModel {
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Tokenizer> tokenizer;
+};
+
+LoadedModel load_model(const std::string& directory, int loops) {
+  const Checkpoint checkpoint(directory);
+  const Config config =
+      config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
+  Plan plan = build(config, Run{loops});
+  std::vector<std::vector<float>> weights;
+  for (const TensorView& tensor : bind_weights(plan, checkpoint.tensors(), directory))
+    weights.push_back(to_f32(tensor));
+  LoadedModel model{std::make_unique<cpu::InferenceEngine>(std::move(plan), std::move(weights)),
+                    load_tokenizer(directory)};
+  if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
+    throw Error("{}: the tokeniser has {} tokens, the model only {}", directory,
+                model.tokenizer->vocab_size(), model.engine->vocabulary());
+  }
+  return model;
+}
+
+std::string all_of(std::istream& stream) { return {std::istreambuf_iterator<char>(stream), {}}; }
+
+std::string prompt_text(const GenerateFlags& flags) {
+  if (!flags.prompt.empty() && !flags.prompt_file.empty())
+    throw Error("give PROMPT or --prompt-file, not both");
+  if (flags.prompt == "-") return all_of(std::cin);
+  if (flags.prompt_file.empty()) return flags.prompt;
+  std::ifstream file(flags.prompt_file, std::ios::binary);
+  if (!file) throw Error("{}: cannot be read", flags.prompt_file);
+  return all_of(file);
+}
+
+void generate_text(GenerateFlags flags) {
+  const std::string prompt = prompt_text(flags);
+  LoadedModel model = load_model(flags.model, flags.loops);
+  const SpecialTokens specials = model.tokenizer->specials();
+  if (specials.bos) flags.request.prompt.push_back(*specials.bos);
+  const std::vector<int> ids = model.tokenizer->encode(prompt);
+  flags.request.prompt.insert(flags.request.prompt.end(), ids.begin(), ids.end());
+  // Documents are packed end to end, so the end token is also what stands before a text.
+  if (flags.request.prompt.empty() && specials.eos) flags.request.prompt.push_back(*specials.eos);
+  flags.request.sampler.seed = flags.seed ? *flags.seed : std::random_device{}();
+  const auto show = [](const std::string& text) {
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  };
+  if (!show(prompt)) throw Error("standard output: cannot be written");
+  const GenerateResult result = generate(*model.engine, *model.tokenizer, flags.request, show);
+  show("\n");
+  if (flags.quiet) return;
+  const auto rate = [](size_t count, double seconds) {
+    return static_cast<double>(count) / std::max(seconds, 1e-9);
+  };
+  fmt::print(
+      stderr,
+      "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; seed {}\n",
+      flags.request.prompt.size(), rate(flags.request.prompt.size(), result.prompt_seconds),
+      result.tokens.size(), rate(result.tokens.size(), result.seconds),
+      result.finish == FinishReason::Stop ? "stop" : "length", flags.request.sampler.seed);
+}
+
+void declare_sampler(CLI::App& app, SamplerSettings& s) {
+  app.add_option("--temperature", s.temperature, "0 takes the likeliest token")
+      ->type_name("X")
+      ->capture_default_str();
+  app.add_option("--top-k", s.top_k, "draw from the K likeliest tokens; 0 = all")
+      ->type_name("K")
+      ->capture_default_str();
+  app.add_option("--top-p", s.top_p,
+                 "draw from the likeliest tokens that have this much probability together")
+      ->type_name("P")
+      ->capture_default_str();
+  app.add_option("--min-p", s.min_p, "leave out tokens below this share of the likeliest one's probability")
+      ->type_name("P")
+      ->capture_default_str();
+  app.add_option("--repetition-penalty", s.repetition_penalty, "above 1 makes tokens met before less likely")
+      ->type_name("X")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+Action generate_verb(CLI::App& app) {
+  auto flags = std::make_shared<GenerateFlags>();
+  app.add_option("prompt", flags->prompt, "the text to continue; - reads standard input")
+      ->type_name("PROMPT");
+  app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")->type_name("FILE");
+  app.add_option("--model", flags->model, "the checkpoint directory")->type_name("DIRECTORY")->required();
+  app.add_option("--max-tokens", flags->request.max_tokens, "tokens to generate at most")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 30).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("T");
+  app.add_option("--stop", flags->request.stops, "end at this text; may be given more than once")
+      ->type_name("TEXT");
+  app.add_flag("--ignore-eos", flags->request.ignore_eos, "go on after the end token");
+  declare_sampler(app, flags->request.sampler);
+  app.add_option("--seed", flags->seed, "equal seeds give equal texts; another each time when left out")
+      ->type_name("N");
+  app.add_flag("--quiet", flags->quiet, "no statistics at the end");
+  return [flags] { generate_text(*flags); };
+}
+
+}  // namespace onceover

@@ -1,0 +1,54 @@
+#include "generate/generate.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "generate/stop_strings.h"
+#include "text/detokenizer.h"
+
+namespace onceover {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const GenerateRequest& request,
+                        const std::function<bool(const std::string&)>& show) {
+  if (request.prompt.empty())
+    throw Error("cannot continue an empty prompt: the model has no token to start from");
+  Sampler sampler(request.sampler);
+  StopStrings stops(request.stops);
+  Detokenizer detokenizer(tokenizer, TextPosition::Inside);
+  std::vector<int32_t> history = request.prompt;
+  GenerateResult result;
+  const auto emit = [&](const std::string& text) { return text.empty() || show(text); };
+
+  auto start = std::chrono::steady_clock::now();
+  if (request.max_tokens <= 0) return result;
+  std::span<const float> logits = engine.feed(request.prompt);
+  result.prompt_seconds = seconds_since(start);
+  start = std::chrono::steady_clock::now();
+  bool going = true;
+  while (going) {
+    const int32_t token = sampler.pick(logits, history);
+    if (!request.ignore_eos && tokenizer.specials().eos == token) {
+      result.finish = FinishReason::Stop;
+      break;
+    }
+    history.push_back(token);
+    result.tokens.push_back(token);
+    going = emit(stops.push(detokenizer.push(token))) && !stops.stopped() &&
+            static_cast<int64_t>(result.tokens.size()) < request.max_tokens;
+    if (going) logits = engine.feed({&history.back(), 1});
+  }
+  emit(stops.push(detokenizer.finish()));
+  emit(stops.finish());
+  if (stops.stopped()) result.finish = FinishReason::Stop;
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace onceover

@@ -1,0 +1,34 @@
+// Text from a prompt: feed, sample, show, until something ends it.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "generate/engine.h"
+#include "generate/sampler.h"
+#include "text/tokenizer.h"
+
+namespace onceover {
+
+struct GenerateRequest {
+  std::vector<int32_t> prompt;  // at least one token
+  int64_t max_tokens = 256;
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
+  SamplerSettings sampler;
+};
+
+enum class FinishReason { Stop, Length };  // the end token or a stop string; max_tokens
+
+struct GenerateResult {
+  std::vector<int32_t> tokens;  // without the end token
+  FinishReason finish = FinishReason::Length;
+  double prompt_seconds = 0, seconds = 0;  // of feeding the prompt; of everything after
+};
+
+// Continues `engine`'s sequence. `show` receives text as soon as it is certain, whole characters at a time;
+// false ends the text there. Errors as in Engine, Sampler and StopStrings.
+GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const GenerateRequest& request,
+                        const std::function<bool(const std::string&)>& show);
+
+}  // namespace onceover
