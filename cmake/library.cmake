@@ -33,5 +33,5 @@ function(onceover_test folder)
   target_compile_definitions(test_${folder} PRIVATE ONCEOVER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     ONCEOVER_PROGRAM="$<TARGET_FILE:onceover>")
   add_dependencies(test_${folder} onceover)
-  gtest_discover_tests(test_${folder} TEST_PREFIX ${folder}/ DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(test_${folder} TEST_PREFIX ${folder}/ DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)
 endfunction()
