@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/sniff.h"
 
 namespace onceover {
 namespace {
@@ -48,6 +50,11 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
                                    return true;
                                  });
   } catch (const nlohmann::json::exception& e) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) {
+      throw Error("{}: expected JSON, found {}", where,
+                  describe_bytes(std::as_bytes(std::span(text.data(), text.size()))));
+    }
     throw Error("{}: not valid JSON: {}", where, printable(e.what(), 300));
   }
 }

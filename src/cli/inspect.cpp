@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "architectures/registry.h"
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/verbs.h"
@@ -25,6 +26,7 @@ struct Contents {
   TensorMap tensors;
   std::map<std::string, std::string> metadata;
   nlohmann::ordered_json model;  // null for tensors without a config.json
+  size_t verified_files;
 };
 
 nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
@@ -32,27 +34,38 @@ nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
   const Config config = config_from_text(checkpoint.config_text(), where);
   const Plan plan = build(config);
   bind_weights(plan, checkpoint.tensors(), checkpoint.directory().string());
+  if (checkpoint.has_state()) checkpoint.require_plan(plan.fingerprint());
   return {{"architecture", config.architecture}, {"fingerprint", fmt::format("{:016x}", plan.fingerprint())}};
+}
+
+bool is_checkpoint(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::exists(path / "config.json", none) ||
+         std::filesystem::exists(path / "state.json", none);
 }
 
 template <class Show>
 void with_contents(const InspectOptions& options, Show show) {
   const std::filesystem::path path = options.path;
-  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "config.json")) {
+  if (is_checkpoint(path)) {
     const Checkpoint checkpoint(path);
-    if (options.verify) checkpoint.verify();
-    show({"checkpoint", checkpoint.tensors(), {}, model_of(checkpoint)});
-  } else {
-    const TensorFiles files(path);
-    const bool one = files.files().size() == 1;
-    show({"tensors", files.tensors(), one ? files.files().front().metadata() : decltype(Contents::metadata){},
-          nullptr});
+    const size_t verified = options.verify ? checkpoint.verify() : 0;
+    show({"checkpoint", checkpoint.tensors(), {}, model_of(checkpoint), verified});
+    return;
   }
+  if (options.verify)
+    throw Error("{}: --verify needs a checkpoint directory: nothing else carries hashes", path.string());
+  const TensorFiles files(path);
+  const bool one = files.files().size() == 1;
+  show({"tensors", files.tensors(), one ? files.files().front().metadata() : decltype(Contents::metadata){},
+        nullptr, 0});
 }
 
 void print_json(const Contents& contents) {
-  nlohmann::ordered_json json{
-      {"kind", contents.kind}, {"model", contents.model}, {"metadata", contents.metadata}};
+  nlohmann::ordered_json json{{"kind", contents.kind},
+                              {"model", contents.model},
+                              {"verified_files", contents.verified_files},
+                              {"metadata", contents.metadata}};
   json["tensors"] = nlohmann::ordered_json::array();
   for (const auto& [name, tensor] : contents.tensors) {
     json["tensors"].push_back({{"name", name},
@@ -80,6 +93,7 @@ void print_text(const Contents& contents) {
                contents.model["architecture"].get<std::string>(),
                contents.model["fingerprint"].get<std::string>());
   }
+  if (contents.verified_files > 0) fmt::print("{} files, every hash matches\n", contents.verified_files);
   fmt::print("{} tensors, {} elements, {}\n", contents.tensors.size(), format_count(elements),
              format_bytes(bytes));
 }

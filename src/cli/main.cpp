@@ -1,9 +1,14 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
 #include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
+#include "base/text.h"
 #include "cli/verbs.h"
 
 namespace onceover {
@@ -25,6 +30,33 @@ constexpr Verb verbs[] = {
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };
 
+// A file opened later must never get the number of a standard stream that the caller has closed: what is
+// printed there would land in the file.
+void occupy_standard_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Reading a closed input and printing to a closed output are to fail; messages may vanish.
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
+void require_output_written() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw Error("standard output: cannot be written");
+}
+
+// CLI11 says only that a verb is missing when the first word is not one.
+void refuse_unknown_verb(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::string word = argv[1];
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) {
+    if (word == verb.name) return;
+    names.emplace_back(verb.name);
+  }
+  throw CLI::ExtrasError(fmt::format("unknown verb '{}'{} (onceover --help lists them)", printable(word),
+                                     did_you_mean(word, names)),
+                         CLI::ExitCodes::ExtrasError);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Onceover: depth-scaled language models", "onceover");
   app.require_subcommand(1);
@@ -35,12 +67,16 @@ int run(int argc, char** argv) {
     sub->callback([&chosen, action = verb.declare(*sub)] { chosen = action; });
   }
   try {
+    refuse_unknown_verb(argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     constexpr int usage_mistake = 2;
-    return app.exit(e) == 0 ? 0 : usage_mistake;
+    if (app.exit(e) != 0) return usage_mistake;
+    require_output_written();
+    return 0;
   }
   chosen();
+  require_output_written();
   return 0;
 }
 
@@ -48,10 +84,13 @@ int run(int argc, char** argv) {
 }  // namespace onceover
 
 int main(int argc, char** argv) {
+  onceover::occupy_standard_streams();
   try {
     return onceover::run(argc, argv);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "onceover: {}\n", e.what());
+    // Messages quote names from files; a terminal must not obey what stands in them.
+    constexpr size_t longest = 4096;
+    std::fputs(fmt::format("onceover: {}\n", onceover::printable(e.what(), longest)).c_str(), stderr);
     return 1;
   }
 }

@@ -117,8 +117,15 @@ void Checkpoint::require_plan(uint64_t fingerprint) const {
               printable(fingerprint_), hex(fingerprint));
 }
 
-void Checkpoint::verify() const {
+void Checkpoint::require_listed(const std::string& name) const {
+  if (!files_.contains(name))
+    throw Error("{}: lists no hash of {}", (directory_ / state_name).string(), printable(name));
+}
+
+size_t Checkpoint::verify() const {
   require_state();
+  require_listed(config_name);
+  for (const Safetensors& file : weights_.files()) require_listed(file.path().filename().string());
   for (const auto& [name, record] : files_) {
     const MappedFile file(directory_ / name);
     if (file.size() != record.bytes) {
@@ -129,6 +136,7 @@ void Checkpoint::verify() const {
                   printable(record.hash));
     }
   }
+  return files_.size();
 }
 
 }  // namespace onceover

@@ -60,12 +60,15 @@ class Checkpoint {
   // The writer's `state`; an empty object in a model from elsewhere.
   const nlohmann::json& state() const { return state_; }
 
+  bool has_state() const { return has_state_; }
+
   // Error unless this was saved from a plan of that fingerprint.
   void require_plan(uint64_t fingerprint) const;
 
-  // Reads every file that state.json lists. Error at the first that is missing or has another size or hash,
-  // and in a model from elsewhere.
-  void verify() const;
+  // Reads every file that state.json lists and returns their number. Error at the first that is missing or
+  // has another size or hash, when config.json or a file of the weights is not listed, and in a model from
+  // elsewhere.
+  size_t verify() const;
 
  private:
   struct FileRecord {
@@ -75,6 +78,7 @@ class Checkpoint {
 
   void read_state();
   void require_state() const;
+  void require_listed(const std::string& name) const;
 
   std::filesystem::path directory_;
   std::string config_text_;

@@ -53,6 +53,27 @@ TEST(Inspect, AFreshCheckpointIsWholeAndAFlippedByteIsNoticed) {
   EXPECT_TRUE(contains(flipped.err, "model.safetensors")) << flipped.err;
 }
 
+TEST(Inspect, VerifyNeedsSomethingToVerify) {
+  const TemporaryFolder folder;
+  const std::string checkpoint = (folder / "fresh").string();
+  ASSERT_EQ(run_program({"init", "yoco-tiny", checkpoint}).status, 0);
+  EXPECT_TRUE(contains(run_program({"inspect", checkpoint, "--verify"}).out, "2 files, every hash matches"));
+  EXPECT_EQ(run_program({"inspect", checkpoint + "/model.safetensors", "--verify"}).status, 1);
+
+  const auto state_path = folder / "fresh" / "state.json";
+  const auto state = nlohmann::json::parse(read_bytes(state_path));
+  auto nothing_listed = state, another_plan = state;
+  nothing_listed["files"] = nlohmann::json::object();
+  another_plan["plan_fingerprint"] = "0123456789abcdef";
+  write_bytes(state_path, nothing_listed.dump());
+  EXPECT_TRUE(contains(run_program({"inspect", checkpoint, "--verify"}).err, "no hash of config.json"));
+  write_bytes(state_path, another_plan.dump());
+  EXPECT_TRUE(contains(run_program({"inspect", checkpoint}).err, "another model"));
+  write_bytes(state_path, state.dump());
+  std::filesystem::remove(folder / "fresh" / "config.json");
+  EXPECT_EQ(run_program({"inspect", checkpoint, "--verify"}).status, 1);
+}
+
 TEST(Inspect, AModelThatDoesNotFitItsConfigIsRefusedByTensor) {
   const TemporaryFolder folder;
   const std::string checkpoint = (folder.path() / "fresh").string();

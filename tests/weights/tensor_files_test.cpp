@@ -137,7 +137,7 @@ TEST(ShardIndex, RefusesWhatIsNotAnIndex) {
       {R"({"weight_map": {}, "metadata": {"total_size": -1}})",
        "expected a non-negative integer as total_size"},
       {R"({"weight_map": {"a": "x", "a": "y"}})", "key 'a' occurs twice"},
-      {"<html>", "not valid JSON"},
+      {"<html>", "an HTML page"},
   };
   for (const auto& [text, reason] : cases) {
     const std::string error = error_of([t = text] { parse_shard_index(t, "i.json"); });
