@@ -1,0 +1,109 @@
+#include "train/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/error.h"
+
+namespace onceover {
+namespace {
+
+using Tensor = TrainingExecutor::Tensor;
+
+bool all_finite(const std::vector<float>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+}
+
+// "the first weight that is not finite is ...", as far as it can be found.
+std::string describe_nonfinite(const std::vector<Sequences>& parts, const Depth& depth,
+                               TrainingExecutor& executor) {
+  const auto& weights = executor.weights();
+  for (const auto& [which, name] : {std::pair{Tensor::Weight, "weight"}, {Tensor::Gradient, "gradient"}}) {
+    for (size_t w = 0; w < weights.size(); w++) {
+      if (all_finite(executor.read(static_cast<WeightId>(w), which))) continue;
+      std::string text =
+          fmt::format("; the first {} that is not finite is that of {}", name, weights[w].name);
+      for (const Sequences& part : parts) {
+        const std::string value = executor.find_nonfinite(part.batch(), depth);
+        if (!value.empty()) return text + fmt::format(", the first value that of {}", value);
+      }
+      return text;
+    }
+  }
+  return "; every weight and gradient is finite";
+}
+
+void require_finite(const StepNumbers& numbers, int64_t step, const std::vector<Sequences>& parts,
+                    const Depth& depth, TrainingExecutor& executor) {
+  if (std::isfinite(numbers.loss) && std::isfinite(numbers.balance) && std::isfinite(numbers.grad_norm))
+    return;
+  throw Error("step {}: the loss is {}, the gradient norm {}, at {} loops{}", step,
+              numbers.loss + numbers.balance, numbers.grad_norm, depth.loops,
+              describe_nonfinite(parts, depth, executor));
+}
+
+}  // namespace
+
+Sequences read_sequences(const TokenSource& source, int64_t first, int64_t count, int64_t length) {
+  Sequences read{count, length, {}, {}, 0};
+  read.inputs.resize(count * length);
+  read.targets.resize(count * length);
+  for (int64_t i = 0; i < count; i++) {
+    source.read(first + i, std::span(read.inputs).subspan(i * length, length),
+                std::span(read.targets).subspan(i * length, length));
+  }
+  read.scored = std::count_if(read.targets.begin(), read.targets.end(), [](int32_t t) { return t >= 0; });
+  return read;
+}
+
+StepNumbers accumulate_step(const TrainSettings& settings, const TokenSource& source, int64_t step,
+                            int64_t first, const Depth& depth, TrainingExecutor& executor) {
+  std::vector<Sequences> parts;
+  StepNumbers numbers;
+  for (int64_t i = 0; i < accumulation(settings); i++) {
+    parts.push_back(read_sequences(source, first + i * settings.batch.micro_sequences,
+                                   settings.batch.micro_sequences, settings.data.sequence_length));
+    numbers.tokens += parts.back().scored;
+  }
+  if (numbers.tokens == 0) throw Error("step {}: none of its tokens is scored", step);
+  const auto total = static_cast<double>(numbers.tokens);
+  for (const Sequences& part : parts) {
+    if (part.scored == 0) continue;
+    const double share = static_cast<double>(part.scored) / total;
+    const LossSum sum = executor.accumulate(part.batch(), depth, 1 / total, share);
+    numbers.loss += sum.loss / total;
+    numbers.balance += sum.balance * share;
+  }
+  numbers.grad_norm = executor.gradient_norm();
+  require_finite(numbers, step, parts, depth, executor);
+  return numbers;
+}
+
+std::vector<bool> decayed_weights(const TrainSettings& settings, const std::vector<WeightSpec>& weights) {
+  std::vector<bool> decayed;
+  for (const WeightSpec& weight : weights) {
+    const bool matrix = weight.shape.size() > 1;
+    const bool wanted = matrix || settings.optimiser.decay_norms;
+    decayed.push_back(wanted && (!weight.embedding || settings.optimiser.decay_embeddings));
+  }
+  return decayed;
+}
+
+Validation validate(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor) {
+  const int64_t wanted = settings.validation.batches * settings.batch.micro_sequences;
+  const int64_t sequences = std::min(wanted, source.sequences);
+  LossSum sum;
+  for (int64_t first = 0; first < sequences; first += settings.batch.micro_sequences) {
+    const int64_t count = std::min(settings.batch.micro_sequences, sequences - first);
+    const Sequences part = read_sequences(source, first, count, settings.data.sequence_length);
+    const LossSum more = executor.evaluate(part.batch(), Depth{});
+    sum.loss += more.loss;
+    sum.tokens += more.tokens;
+  }
+  if (sum.tokens == 0) throw Error("the held-out text: no token of {} sequences is scored", sequences);
+  const double loss = sum.loss / static_cast<double>(sum.tokens);
+  return {loss, loss / std::numbers::ln2 / source.bytes_per_token};
+}
+
+}  // namespace onceover

@@ -1,0 +1,43 @@
+// One training step: the batches of its sequences, its gradient, its update; and a pass over held-out text.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "report/record.h"
+#include "train/executor.h"
+#include "train/job.h"
+#include "train/settings.h"
+
+namespace onceover {
+
+// Sequences as the executor takes them.
+struct Sequences {
+  int64_t count = 0, length = 0;
+  std::vector<int32_t> inputs, targets;  // [count, length]
+  int64_t scored = 0;                    // targets that are not -1
+
+  TokenBatch batch() const { return {count, length, inputs, targets}; }
+};
+Sequences read_sequences(const TokenSource& source, int64_t first, int64_t count, int64_t length);
+
+struct StepNumbers {
+  double loss = 0;       // nats a token, over every scored token of the step
+  double balance = 0;    // micro-batches weigh by their scored tokens
+  double grad_norm = 0;  // before clipping
+  int64_t tokens = 0;    // scored
+};
+
+// Accumulates the gradient of the step that begins with sequence `first`. Every scored token of the step
+// weighs the same, however the step is split. The balance loss is a product of means over a micro-batch, so
+// it alone depends on the split. Error, with the executor's weights untouched, when loss or gradient is not
+// finite; `step` names it.
+StepNumbers accumulate_step(const TrainSettings& settings, const TokenSource& source, int64_t step,
+                            int64_t first, const Depth& depth, TrainingExecutor& executor);
+
+// Which weights take weight decay: all matrices; norms, scalars and embeddings as the settings say.
+std::vector<bool> decayed_weights(const TrainSettings& settings, const std::vector<WeightSpec>& weights);
+
+// The mean loss over the first sequences of `source`.
+Validation validate(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor);
+
+}  // namespace onceover
