@@ -26,6 +26,7 @@ constexpr Verb verbs[] = {
     {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
     {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
     {"prepare", "turn text into token shards for training", prepare_verb},
+    {"train", "train a model, or go on training one", train_verb},
     {"generate", "continue a text", generate_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };

@@ -16,6 +16,7 @@ Action init_verb(CLI::App& app);
 Action inspect_verb(CLI::App& app);
 Action tokenizer_verb(CLI::App& app);
 Action prepare_verb(CLI::App& app);
+Action train_verb(CLI::App& app);
 Action docs_verb(CLI::App& app);  // hidden: prints the generated pages of docs/
 
 }  // namespace onceover
