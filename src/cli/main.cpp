@@ -28,6 +28,7 @@ constexpr Verb verbs[] = {
     {"prepare", "turn text into token shards for training", prepare_verb},
     {"train", "train a model, or go on training one", train_verb},
     {"generate", "continue a text", generate_verb},
+    {"report", "draw the curves of training runs on one page", report_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };
 
