@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -14,6 +13,8 @@ namespace onceover {
 namespace {
 
 constexpr size_t max_axes = 32;
+constexpr size_t max_token_bytes = 1 << 20;
+constexpr size_t max_metadata_bytes = 16 << 20;
 
 // Follows the parse as a small state machine, so that nothing but the format's own structure is ever stored.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
@@ -79,8 +80,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   const std::string& where_;
   SafetensorsHeader header_;
   At at_ = At::Start;
-  std::set<std::string, std::less<>> names_;
   std::string metadata_key_;
+  size_t metadata_bytes_ = 0;
   bool has_metadata_ = false;
   // The tensor being read. Offsets are nothing until read.
   std::string name_;
@@ -154,7 +155,6 @@ bool HeaderReader::top_key(std::string& name) {
     if (std::exchange(has_metadata_, true)) refuse("__metadata__ occurs twice");
     return move_to(At::NewMetadata);
   }
-  if (names_.contains(name)) refuse("tensor '{}' occurs twice", printable(name));
   name_ = std::move(name);
   dtype_.reset(), shape_.reset(), offsets_.reset();
   return move_to(At::NewTensor);
@@ -172,6 +172,8 @@ bool HeaderReader::tensor_key(const std::string& name) {
 
 bool HeaderReader::string(string_t& value) {
   if (at_ == At::Value) {
+    metadata_bytes_ += metadata_key_.size() + value.size();
+    if (metadata_bytes_ > max_metadata_bytes) refuse("longer than {} bytes", max_metadata_bytes);
     header_.metadata[std::move(metadata_key_)] = std::move(value);
     return move_to(At::Metadata);
   }
@@ -241,8 +243,37 @@ void HeaderReader::finish_tensor() {
   }
   if (end > data_bytes_)
     refuse("ends at byte {} of the data, but the file holds {} (cut short?)", end, data_bytes_);
-  names_.insert(name_);
   header_.entries.push_back({std::move(name_), *dtype_, std::move(*shape_), begin, end});
+}
+
+// nlohmann::json keeps the token being read, and the blanks before it, several times over.
+void require_short_tokens(std::string_view json, const std::string& where) {
+  bool in_string = false;
+  size_t start = 0;  // of the token
+  for (size_t i = 0; i < json.size(); i++) {
+    const char c = json[i];
+    if (i - start > max_token_bytes) {
+      throw Error("{}: header has a string, number or run of blanks longer than {} bytes at byte {}", where,
+                  max_token_bytes, start);
+    }
+    if (in_string && c == '\\') {
+      i++;
+    } else if (c == '"') {
+      in_string = !in_string;
+      start = i;
+    } else if (!in_string && (c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']')) {
+      start = i;
+    }
+  }
+}
+
+void require_unique_names(const std::vector<SafetensorsEntry>& entries, const std::string& where) {
+  std::vector<std::string_view> names;
+  names.reserve(entries.size());
+  for (const auto& entry : entries) names.emplace_back(entry.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) throw Error("{}: tensor '{}' occurs twice", where, printable(*twice));
 }
 
 void require_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes,
@@ -277,9 +308,11 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
     throw Error("{}: header is not valid JSON: it holds a NUL byte", where);
   json =
       json.substr(0, json.find_last_not_of(' ') + 1);  // the parser would keep the padding for its messages
+  require_short_tokens(json, where);
   HeaderReader reader(data_bytes, where);
   nlohmann::json::sax_parse(json, &reader);
   SafetensorsHeader header = reader.take();
+  require_unique_names(header.entries, where);
   std::sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });

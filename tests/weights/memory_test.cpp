@@ -70,6 +70,40 @@ TEST(HostileHeader, CostsLittleMemoryToRefuseWhenTheHeaderIsLarge) {
   }
 }
 
+TEST(HostileHeader, CostsLittleMemoryToRefuseALongToken) {
+  const TemporaryFolder folder;
+  constexpr size_t long_bytes = 90'000'000;
+  const std::string shape = R"({"a":{"dtype":"F32","shape":[)", metadata = R"({"__metadata__":{"k":")";
+  const std::pair<std::string, std::string> cases[] = {
+      {shape + std::string(long_bytes, '1'), "]}}"},      {"{" + std::string(long_bytes, ' '), "x"},
+      {"{" + std::string(long_bytes, '\n'), "}"},         {metadata + std::string(long_bytes, 'v'), "\"}}"},
+      {metadata + std::string(long_bytes, '\\'), "\"}}"}, {"{\"" + std::string(long_bytes, 'n'), "\":{}}"},
+      {"{" + std::string(long_bytes, 't'), "}"},
+  };
+  for (const auto& [start, end] : cases) {
+    SCOPED_TRACE(start.substr(0, 40));
+    write_bytes(folder / "f", safetensors_bytes(start + end, 0));
+    expect_refusal(folder / "f");
+  }
+}
+
+TEST(HostileHeader, CostsLittleMemoryToRefuseMuchMetadata) {
+  const TemporaryFolder folder;
+  std::string header = R"({"__metadata__":{"first":"")";
+  for (int i = 0; i < 90; i++) header += fmt::format(R"(,"{}":"{}")", i, std::string(1'000'000, 'v'));
+  write_bytes(folder / "f", safetensors_bytes(header + "}}", 0));
+  expect_refusal(folder / "f");
+}
+
+TEST(LargeHeader, OfAMillionTensorsIsRead) {
+  constexpr int count = 1'000'000;
+  std::string header = "{";
+  for (int i = 0; i < count; i++)
+    header += (i == 0 ? "" : ",") + tensor_json(fmt::format("t{}", (i * 7919LL) % count), "U8", "0", "0,0");
+  const std::string bytes = safetensors_bytes(header + "}", 0);
+  EXPECT_EQ(parse_safetensors(std::as_bytes(std::span(bytes)), "x").tensors.size(), size_t{count});
+}
+
 TEST(PaddedHeader, CostsNoMemoryForItsPadding) {
   const TemporaryFolder folder;
   write_bytes(folder / "f", safetensors_bytes("{}" + std::string(30'000'000, ' '), 0));
