@@ -24,7 +24,11 @@ void require_plain_name(const std::string& name, const std::string& where) {
 
 std::map<std::string, std::string> read_weight_map(const nlohmann::json& index, const std::string& where) {
   const auto found = index.find("weight_map");
-  if (found == index.end() || !found->is_object()) throw Error("{}: expected an object as weight_map", where);
+  if (found == index.end() || !found->is_object()) {
+    const bool config = index.contains("model_type") || index.contains("hidden_size");
+    throw Error("{}: expected an object as weight_map{}", where,
+                config ? " (this looks like a model's config.json; its directory can be inspected)" : "");
+  }
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : found->items()) {
     if (!shard.is_string())
@@ -109,7 +113,9 @@ void write_shards(const std::filesystem::path& folder, const std::vector<TensorM
 ShardIndex parse_shard_index(std::string_view json, const std::string& where) {
   const nlohmann::json index = parse_json(json, where);
   if (!index.is_object()) throw Error("{}: expected a JSON object", where);
-  return {read_weight_map(index, where), read_total_size(index, where)};
+  ShardIndex read{read_weight_map(index, where), read_total_size(index, where)};
+  if (read.shard_of.empty()) throw Error("{}: weight_map names no tensor", where);
+  return read;
 }
 
 TensorFiles::TensorFiles(const std::filesystem::path& path) {

@@ -131,6 +131,8 @@ TEST(ShardIndex, RefusesWhatIsNotAnIndex) {
   const std::pair<const char*, const char*> cases[] = {
       {"[]", "expected a JSON object"},
       {"{}", "expected an object as weight_map"},
+      {R"({"weight_map": {}})", "weight_map names no tensor"},
+      {R"({"model_type": "llama", "hidden_size": 64})", "this looks like a model's config.json"},
       {R"({"weight_map": []})", "expected an object as weight_map"},
       {R"({"weight_map": {"a": 1}})", "tensor 'a': expected a string as shard"},
       {R"({"weight_map": {}, "metadata": 1})", "expected an object as metadata"},
