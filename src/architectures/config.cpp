@@ -78,6 +78,18 @@ void read_value(const std::string& where, const std::string& key, const Json& js
   out = value;
 }
 
+void read_value(const std::string& where, const std::string& key, const Json& json, const Range& range,
+                std::vector<int>& out) {
+  constexpr size_t most = 64;
+  out.clear();
+  if (json.is_null()) return;
+  if (json.is_array() && (json.empty() || json.size() > most))
+    refuse(where, key, fmt::format("an integer or a list of 1 to {}", most), json);
+  out.resize(json.is_array() ? json.size() : 1);
+  for (size_t i = 0; i < out.size(); i++)
+    read_value(where, key, json.is_array() ? json[i] : json, range, out[i]);
+}
+
 template <class E>
 requires std::is_enum_v<E>
 void read_value(const std::string& where, const std::string& key, const Json& json, const Range&, E& out) {
@@ -106,11 +118,16 @@ nlohmann::ordered_json value_json(const T& value) {
 nlohmann::ordered_json value_json(const std::optional<int>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
+nlohmann::ordered_json value_json(const std::vector<int>& values) {
+  if (values.size() > 1) return values;
+  return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(values[0]);
+}
 
 std::string type_text(int) { return "integer"; }
 std::string type_text(double) { return "number"; }
 std::string type_text(bool) { return "true or false"; }
 std::string type_text(const std::optional<int>&) { return "integer or null"; }
+std::string type_text(const std::vector<int>&) { return "integer, list of integers or null"; }
 template <class E>
 requires std::is_enum_v<E> std::string type_text(E value) {
   std::vector<std::string> names;
@@ -134,6 +151,19 @@ std::string architecture_name(const Json& json, const std::string& where) {
   return type == "llama" ? "transformer" : type;
 }
 
+// What transformers takes for keys that a Llama config leaves out.
+void llama_defaults(Config& c) {
+  c.hidden_size = 4096;
+  c.num_hidden_layers = 32;
+  c.num_attention_heads = 32;
+  c.intermediate_size = 11008;
+  c.max_position_embeddings = 2048;
+  c.rms_norm_eps = 1e-6;
+  c.tie_word_embeddings = false;
+  c.bos_token_id = 1;
+  c.eos_token_id = {2};
+}
+
 // Hugging Face writes null for "not given".
 bool given(const Json& json, const char* key) { return json.contains(key) && !json[key].is_null(); }
 
@@ -150,6 +180,26 @@ Json with_our_names(Json json, const std::string& where) {
     }
     json[ours] = value;
   }
+  return json;
+}
+
+// rope_parameters of transformers 5: the plain kind says rope_theta and nothing else.
+Json with_plain_rope(Json json, const std::string& where) {
+  constexpr const char* key = "rope_parameters";
+  const bool present = given(json, key);
+  const Json parameters = present ? json[key] : Json::object();
+  json.erase(key);
+  if (!parameters.is_object()) refuse(where, key, "an object", parameters);
+  for (const auto& [name, value] : parameters.items()) {
+    const bool plain = name == "rope_theta" || (name == "rope_type" && value == "default");
+    if (!plain)
+      refuse(where, key, "rope_theta and rope_type \"default\" (others are not supported)", {{name, value}});
+  }
+  if (!parameters.contains("rope_theta")) return json;
+  const Json& theta = parameters["rope_theta"];
+  if (given(json, "rope_theta") && json["rope_theta"] != theta)
+    throw Error("{}: keys 'rope_theta' and 'rope_parameters' differ", where);
+  json["rope_theta"] = theta;
   return json;
 }
 
@@ -209,6 +259,29 @@ void check_depth(const Config& c, const std::string& where) {
   require(c.num_hidden_layers * c.num_loops <= 16384, where, "num_hidden_layers x num_loops exceeds 16384");
 }
 
+// Why a setting that differs from its default would have no effect; "" when it has one.
+std::string idle_reason(const Config& c, const Architecture& architecture, const std::string& key,
+                        bool common) {
+  static const std::set<std::string> routed = {"num_experts_per_tok", "moe_intermediate_size",
+                                               "shared_expert_intermediate_size", "norm_topk_prob",
+                                               "router_aux_loss_coef"};
+  static const std::set<std::string> retention = {"num_retention_heads", "retention_temperature"};
+  if (!common && !knows_key(architecture, key)) return fmt::format("for architecture '{}'", c.architecture);
+  if (c.num_experts == 0 && routed.contains(key)) return "while num_experts is 0";
+  if (c.self_mixer == Mixer::Attention && retention.contains(key)) return "while self_mixer is \"attention\"";
+  return "";
+}
+
+void check_tokens(const Config& c, const std::string& where) {
+  const auto check = [&](const char* key, int id) {
+    require(id < c.vocab_size, where,
+            fmt::format("{} {} must be less than vocab_size {}", key, id, c.vocab_size));
+  };
+  if (c.bos_token_id) check("bos_token_id", *c.bos_token_id);
+  if (c.pad_token_id) check("pad_token_id", *c.pad_token_id);
+  for (const int id : c.eos_token_id) check("eos_token_id", id);
+}
+
 void check_experts(const Config& c, const std::string& where) {
   if (c.num_experts == 0) return;
   require(c.moe_intermediate_size > 0, where, "num_experts is given, but not moe_intermediate_size");
@@ -231,14 +304,17 @@ std::vector<ConfigKey> config_keys() {
 
 Config config_from_json(const Json& original, const std::string& where) {
   if (!original.is_object()) throw Error("{}: expected a JSON object", where);
-  const Json json = with_our_names(original, where);
+  const Json json = with_plain_rope(with_our_names(original, where), where);
   Config c;
   c.architecture = architecture_name(json, where);
   const Architecture& architecture = find_architecture(c.architecture, where);
   architecture.defaults(c);
+  if (!json.contains("architecture") && json["model_type"] == "llama") llama_defaults(c);
   refuse_unknown_keys(json, where);
   for_config_fields(c, [&](const char* key, auto& member, const Range& range, bool, const char*) {
-    constexpr bool nullable = std::is_same_v<std::remove_reference_t<decltype(member)>, std::optional<int>>;
+    using Member = std::remove_reference_t<decltype(member)>;
+    constexpr bool nullable =
+        std::is_same_v<Member, std::optional<int>> || std::is_same_v<Member, std::vector<int>>;
     if (given(json, key) || (nullable && json.contains(key)))
       read_value(where, key, json[key], range, member);
   });
@@ -274,14 +350,14 @@ void check_config(const Config& config, const std::string& where) {
   });
   size_t i = 0;
   for_config_fields(config, [&](const char* key, const auto& member, const Range&, bool common, const char*) {
-    const bool changed = value_json(member) != usual[i++];
-    if (changed && !common && !knows_key(architecture, key)) {
-      throw Error("{}: key '{}' means nothing for architecture '{}'", where, key, config.architecture);
-    }
+    if (value_json(member) == usual[i++]) return;
+    const std::string reason = idle_reason(config, architecture, key, common);
+    require(reason.empty(), where, fmt::format("key '{}' means nothing {}", key, reason));
   });
   check_heads(config, where);
   check_depth(config, where);
   check_experts(config, where);
+  check_tokens(config, where);
 }
 
 }  // namespace onceover

@@ -37,7 +37,8 @@ struct Config {
   double embedding_scale = 1;
   Initializer initializer = Initializer::Normal;
   double initializer_range = 0.02;
-  std::optional<int> bos_token_id, eos_token_id, pad_token_id;
+  std::optional<int> bos_token_id, pad_token_id;
+  std::vector<int> eos_token_id;  // any of them ends a text; empty = none
 
   // Attention window of the layers that have one; absent = every earlier row.
   std::optional<int> sliding_window;
@@ -70,7 +71,7 @@ struct Config {
 };
 
 // Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of
-// the architecture (registry.h).
+// the architecture (registry.h), or of Hugging Face's Llama where only model_type says "llama".
 Config config_from_json(const nlohmann::json& json, const std::string& where);
 Config config_from_text(std::string_view text, const std::string& where);
 

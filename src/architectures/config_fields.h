@@ -68,7 +68,7 @@ void for_config_fields(C& c, F f) {
   f("initializer_range", c.initializer_range, Range{0, 100}, true,
     "standard deviation of fresh weights, rule normal");
   f("bos_token_id", c.bos_token_id, Range{0, 1 << 24}, true, "token that starts a text");
-  f("eos_token_id", c.eos_token_id, Range{0, 1 << 24}, true, "token that ends a text");
+  f("eos_token_id", c.eos_token_id, Range{0, 1 << 24}, true, "token, or tokens, that end a text");
   f("pad_token_id", c.pad_token_id, Range{0, 1 << 24}, true, "filler token");
   f("num_experts", c.num_experts, Range{0, 4096}, true, "routed experts a layer; 0 = dense feed-forward");
   f("num_experts_per_tok", c.num_experts_per_tok, Range{1, 4096}, true, "experts that run for a token");

@@ -121,6 +121,68 @@ TEST(Config, LlamaIsTheTransformerAndForeignFeaturesAreRefused) {
   expect_complaint({{"model_type", "gpt2"}}, {"unknown architecture 'gpt2'"});
 }
 
+TEST(Config, LlamaWithoutOurKeyTakesHuggingFacesDefaults) {
+  const Config c = read({{"model_type", "llama"}});
+  EXPECT_EQ(std::tuple(c.vocab_size, c.hidden_size, c.num_hidden_layers, c.num_key_value_heads, c.head_dim),
+            std::tuple(32000, 4096, 32, 32, 128));
+  EXPECT_EQ(std::tuple(c.intermediate_size, c.max_position_embeddings, c.tie_word_embeddings),
+            std::tuple(11008, 2048, false));
+  EXPECT_EQ(std::tuple(c.rms_norm_eps, c.rope_theta), std::tuple(1e-6, 10000.0));
+  EXPECT_EQ(c.bos_token_id, 1);
+  EXPECT_EQ(c.eos_token_id, std::vector<int>{2});
+  const Config ours = read({{"model_type", "llama"}, {"architecture", "transformer"}});
+  EXPECT_TRUE(ours.tie_word_embeddings);
+  EXPECT_EQ(ours.rms_norm_eps, 1e-5);
+}
+
+TEST(Config, SeveralEndTokensAreKept) {
+  const Json ids = {128001, 128008, 128009};
+  const Config c = read({{"model_type", "llama"}, {"vocab_size", 128256}, {"eos_token_id", ids}});
+  EXPECT_EQ(Json(c.eos_token_id), ids);
+  EXPECT_EQ(config_to_json(read(config_to_json(c)))["eos_token_id"], ids);
+  EXPECT_TRUE(read({{"model_type", "llama"}, {"eos_token_id", nullptr}}).eos_token_id.empty());
+  for (const Json& wrong :
+       {Json::array(), Json(std::vector<int>(65, 1)), Json{1, "2"}, Json{1, -2}, Json{{1}}})
+    expect_complaint({{"architecture", "transformer"}, {"eos_token_id", wrong}}, {"'eos_token_id' must be"});
+}
+
+TEST(Config, RopeParametersOfThePlainKindAreRead) {
+  const auto with = [](const Json& parameters) {
+    return Json{{"model_type", "llama"}, {"rope_parameters", parameters}};
+  };
+  EXPECT_EQ(read(with({{"rope_theta", 5e5}, {"rope_type", "default"}})).rope_theta, 5e5);
+  EXPECT_EQ(read(with({{"rope_type", "default"}})).rope_theta, 1e4);
+  EXPECT_EQ(read(with(nullptr)).rope_theta, 1e4);
+  expect_complaint(with({{"rope_theta", 5e5}, {"rope_type", "llama3"}}), {"'rope_parameters'", "llama3"});
+  expect_complaint(with({{"factor", 8.0}}), {"'rope_parameters'", "factor"});
+  expect_complaint(with("default"), {"'rope_parameters'", "an object"});
+  expect_complaint(with({{"rope_theta", "many"}}), {"'rope_theta'", "a number"});
+  Json both = with({{"rope_theta", 5e5}});
+  both["rope_theta"] = 1e4;
+  expect_complaint(both, {"'rope_parameters'", "differ"});
+}
+
+TEST(Config, SettingsOfPartsThatAreAbsentAreRefused) {
+  for (const char* key :
+       {"num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size"}) {
+    expect_complaint({{"architecture", "yoco"}, {key, 64}}, {key, "means nothing while num_experts is 0"});
+  }
+  expect_complaint({{"architecture", "yoco"}, {"norm_topk_prob", false}}, {"while num_experts is 0"});
+  for (const char* key : {"num_retention_heads", "retention_temperature"}) {
+    expect_complaint({{"architecture", "yoco"}, {key, 2}}, {key, "means nothing while self_mixer"});
+  }
+}
+
+TEST(Config, TokensOutsideTheVocabularyAreRefused) {
+  for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) {
+    const Json json = {{"architecture", "yoco"}, {"vocab_size", 100}};
+    Json inside = json, outside = json;
+    inside[key] = 99, outside[key] = 100;
+    EXPECT_NO_THROW(read(inside));
+    expect_complaint(outside, {key, "100 must be less than vocab_size 100"});
+  }
+}
+
 TEST(Config, HeadsLeftOutFollowTheOtherSizes) {
   const Config c = read({{"architecture", "transformer"}, {"hidden_size", 512}, {"num_attention_heads", 4}});
   EXPECT_EQ(c.head_dim, 128);
@@ -142,13 +204,13 @@ TEST(Config, ChangedSettingsReadBackAsThemselves) {
   for (const Architecture& architecture : all_architectures()) {
     Config c = *find_preset(architecture.name + "-tiny");
     c.sliding_window.reset();
-    c.eos_token_id = 7;
+    c.eos_token_id = {7, 9};
     c.rope_theta = 1234.5;
     c.tie_word_embeddings = false;
     c.initializer = Initializer::Yoco;
     const Config back = config_from_text(config_to_json(c).dump(), architecture.name);
     EXPECT_EQ(back.sliding_window, std::nullopt) << architecture.name;
-    EXPECT_EQ(back.eos_token_id, 7) << architecture.name;
+    EXPECT_EQ(back.eos_token_id, (std::vector<int>{7, 9})) << architecture.name;
     EXPECT_EQ(back.rope_theta, 1234.5) << architecture.name;
     EXPECT_FALSE(back.tie_word_embeddings) << architecture.name;
     EXPECT_EQ(back.initializer, Initializer::Yoco) << architecture.name;
