@@ -59,6 +59,10 @@ std::string format_bytes(double bytes) {
 
 std::string format_count(double count) { return with_unit(count, 1000, {"", "K", "M", "B", "T", "P"}, 2); }
 
+std::string format_flops(double flops) {
+  return with_unit(flops, 1000, {" FLOP", " KFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"}, 2);
+}
+
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {

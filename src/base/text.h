@@ -20,6 +20,9 @@ std::string format_bytes(double bytes);
 // 1300000000 -> "1.30B". Powers of 1000: K, M, B, T.
 std::string format_count(double count);
 
+// 18610000000 -> "18.61 GFLOP". Powers of 1000.
+std::string format_flops(double flops);
+
 // Columns padded to their widest cell; the first column left-aligned, the others right-aligned. No trailing
 // spaces.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);

@@ -1,13 +1,15 @@
 #include "cli/explain.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "cli/explain_tables.h"
+#include "cli/json_text.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 
 namespace onceover {
@@ -27,7 +29,7 @@ void print_list_json() {
   }
   json["sizes"] = preset_sizes();
   json["presets"] = preset_names();
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", json_text(json));
 }
 
 void explain(const ExplainOptions& options) {
@@ -36,24 +38,54 @@ void explain(const ExplainOptions& options) {
     fmt::print("{}", format_tables(explain_tables(options), options.json ? "json" : options.format));
     return;
   }
-  if (options.model.empty()) throw Error("explain needs a MODEL, --list or --table");
   const Explanation e = explain_model(options);
   if (options.json)
-    fmt::print("{}\n", explanation_json(e, options.plan).dump(2));
+    fmt::print("{}", json_text(explanation_json(e, options.plan)));
   else
     fmt::print("{}", explanation_text(e, options.slots, options.plan));
+}
+
+// What may stand beside MODEL, --list or a table.
+std::vector<std::string> companions(const ExplainOptions& o) {
+  if (o.list) return {"--list", "--json"};
+  if (o.table == "kv") return {"--table", "--json", "--format", "--contexts", "--kv-dtype"};
+  if (o.table == "sizes") return {"--table", "--json", "--format", "--architecture"};
+  if (!o.table.empty()) return {"--table", "--json", "--format"};
+  return {"model",   "--json",     "--loops", "--context", "--contexts",
+          "--dtype", "--kv-dtype", "--slots", "--plan"};
+}
+
+void check_options(const CLI::App& app, const ExplainOptions& o) {
+  check_table_options(o);
+  find_storage(o.dtype, "--dtype");
+  find_storage(o.kv_dtype, "--kv-dtype");
+  if (o.context) parse_tokens(*o.context, "--context");
+  for (const std::string& context : o.contexts) parse_tokens(context, "--contexts");
+  const bool model = app.count("model") > 0, table = app.count("--table") > 0;
+  if (!model && !table && !o.list) throw Error("explain needs a MODEL, --list or --table");
+  const std::vector<std::string> allowed = companions(o);
+  for (const CLI::Option* option : app.get_options()) {
+    const bool fits = std::find(allowed.begin(), allowed.end(), option->get_name()) != allowed.end();
+    if (option->count() == 0 || fits) continue;
+    throw Error("{} means nothing with {}", option->get_positional() ? "MODEL" : option->get_name(),
+                o.list  ? "--list"
+                : table ? "--table " + o.table
+                        : "MODEL");
+  }
+  if (o.json && app.count("--format") > 0) throw Error("give --json or --format, not both");
 }
 
 void declare_model_options(CLI::App& app, ExplainOptions& o) {
   app.add_option("model", o.model, "a preset (yoco-u-1.3b), a config.json, or a checkpoint directory")
       ->type_name("MODEL");
   app.add_option("--loops", o.loops, "how often the repeated layers run, instead of the config's number")
-      ->check(CLI::Range(1, 1024).description(""))
+      ->check(whole_number(1, 1024))
       ->type_name("T");
   app.add_option("--context", o.context, "tokens of the work figures; the config's longest when left out")
       ->type_name("TOKENS");
   app.add_option("--contexts", o.contexts, "tokens of the memory figures, separated by commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("TOKENS")
       ->default_str(fmt::format("{}", fmt::join(o.contexts, ",")));
   app.add_option("--dtype", o.dtype,
@@ -83,7 +115,9 @@ Action explain_verb(CLI::App& app) {
   app.add_option("--architecture", options->architectures,
                  "architectures of --table sizes; all when left out")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAME");
+  check_usage(app, [&app, options] { check_options(app, *options); });
   return [options] { explain(*options); };
 }
 

@@ -78,29 +78,71 @@ std::vector<Unit> units_of(const Plan& plan, const Analysis& analysis) {
   return units;
 }
 
-std::string span(const std::string& word, const std::set<int>& numbers) {
-  const int low = *numbers.begin(), high = *numbers.rbegin();
+// Applications of layers `rows.layer` to `last_layer`, in each of the loops `rows.loop` to `last_loop`, that
+// run the same rows; or one unit outside the layers.
+struct Block {
+  Unit rows;
+  int last_layer, last_loop;
+  int64_t applications = 1;
+
+  bool goes_on_with(const Unit& next) const {
+    return rows.layer >= 0 && rows.same_rows(next) && next.loop == last_loop && next.layer == last_layer + 1;
+  }
+  bool repeats_as(const Block& next) const {
+    return rows.layer >= 0 && rows.same_rows(next.rows) && next.rows.layer == rows.layer &&
+           next.last_layer == last_layer && next.rows.loop == last_loop + 1;
+  }
+};
+
+std::vector<Block> blocks_of(const std::vector<Unit>& units) {
+  std::vector<Block> blocks;
+  for (const Unit& unit : units) {
+    if (!blocks.empty() && blocks.back().goes_on_with(unit)) {
+      blocks.back().last_layer = unit.layer;
+      blocks.back().applications++;
+    } else {
+      blocks.push_back({unit, unit.layer, unit.loop});
+    }
+  }
+  return blocks;
+}
+
+std::vector<Block> with_repeats_joined(const std::vector<Block>& blocks) {
+  std::vector<Block> joined;
+  for (const Block& block : blocks) {
+    if (!joined.empty() && joined.back().repeats_as(block)) {
+      joined.back().last_loop = block.last_loop;
+      joined.back().applications += block.applications;
+    } else {
+      joined.push_back(block);
+    }
+  }
+  return joined;
+}
+
+std::string span(const char* word, int low, int high) {
   return low == high ? fmt::format("{} {}", word, low) : fmt::format("{}s {}-{}", word, low, high);
 }
 
-RowGroup row_group(const Unit* begin, const Unit* end) {
-  if (begin->layer < 0) return {begin->name, 0, begin->every, begin->last, begin->none};
-  std::set<int> layers, loops;
-  for (const Unit* unit = begin; unit != end; unit++) layers.insert(unit->layer), loops.insert(unit->loop);
-  std::string what = span("layer", layers);
-  if (loops.size() > 1) what += ", " + span("loop", loops);
-  return {what, end - begin, begin->every, begin->last, begin->none};
+// `looped`: whether any of its layers runs in more than one loop.
+RowGroup row_group(const Block& block, bool looped) {
+  const Unit& rows = block.rows;
+  if (rows.layer < 0) return {rows.name, 0, rows.every, rows.last, rows.none};
+  std::string what = span("layer", rows.layer, block.last_layer);
+  if (looped) what += ", " + span("loop", rows.loop, block.last_loop);
+  return {what, block.applications, rows.every, rows.last, rows.none};
 }
 
 std::vector<RowGroup> group_rows(const Plan& plan, const Analysis& analysis) {
   const std::vector<Unit> units = units_of(plan, analysis);
-  const Unit* const stop = units.data() + units.size();
+  std::set<int> looped;
+  for (const Unit& unit : units) {
+    if (unit.loop > 0) looped.insert(unit.layer);
+  }
   std::vector<RowGroup> groups;
-  for (const Unit* begin = units.data(); begin != stop;) {
-    const Unit* end = begin + 1;
-    while (begin->layer >= 0 && end != stop && end->layer >= 0 && end->same_rows(*begin)) end++;
-    groups.push_back(row_group(begin, end));
-    begin = end;
+  for (const Block& block : with_repeats_joined(blocks_of(units))) {
+    const auto first = looped.lower_bound(block.rows.layer);
+    groups.push_back(row_group(block, first != looped.end() && *first <= block.last_layer));
   }
   return groups;
 }

@@ -1,5 +1,6 @@
 #include "cli/explain_tables.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/complexity.h"
@@ -68,7 +69,7 @@ Row size_row(const std::string& architecture, const std::string& size) {
           c.num_hidden_layers,
           c.num_attention_heads,
           c.num_key_value_heads,
-          c.intermediate_size,
+          c.num_experts > 0 ? c.moe_intermediate_size : c.intermediate_size,
           paper_learning_rate(size),
           p.total,
           p.active,
@@ -78,7 +79,6 @@ Row size_row(const std::string& architecture, const std::string& size) {
 
 std::vector<Table> size_tables(const ExplainOptions& options) {
   std::vector<std::string> names = options.architectures;
-  for (const std::string& name : names) find_architecture(name, "--architecture");
   if (names.empty()) {
     for (const Architecture& architecture : all_architectures()) names.push_back(architecture.name);
   }
@@ -174,13 +174,21 @@ std::vector<Table> complexity_tables() {
 
 }  // namespace
 
+void check_table_options(const ExplainOptions& options) {
+  const auto check = [](const char* option, const std::string& value, const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    throw Error("{} must be one of {}, found '{}'{}", option, fmt::join(known, ", "), value,
+                did_you_mean(value, known));
+  };
+  if (!options.table.empty()) check("--table", options.table, {"kv", "complexity", "sizes"});
+  check("--format", options.format, {"text", "md", "csv", "json"});
+  for (const std::string& name : options.architectures) find_architecture(name, "--architecture");
+}
+
 std::vector<Table> explain_tables(const ExplainOptions& options) {
   if (options.table == "kv") return kv_tables(options);
   if (options.table == "sizes") return size_tables(options);
-  if (options.table == "complexity") return complexity_tables();
-  const std::vector<std::string> known = {"kv", "complexity", "sizes"};
-  throw Error("--table must be kv, complexity or sizes, found '{}'{}", options.table,
-              did_you_mean(options.table, known));
+  return complexity_tables();
 }
 
 }  // namespace onceover

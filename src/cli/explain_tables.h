@@ -9,8 +9,11 @@
 
 namespace onceover {
 
-// `options.table`: "kv", "complexity" or "sizes"; `options.architectures` narrows "sizes". Error for another
-// name.
+// Error unless the table, its format and the architectures of `options` are known.
+void check_table_options(const ExplainOptions& options);
+
+// `options.table`: "kv", "complexity" or "sizes"; `options.architectures` narrows "sizes". They must have
+// passed check_table_options.
 std::vector<Table> explain_tables(const ExplainOptions& options);
 
 }  // namespace onceover

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "cli/explain.h"
 
@@ -9,8 +11,6 @@ namespace {
 std::string line(const char* label, const std::string& value) {
   return fmt::format("  {:<22}{}\n", label, value);
 }
-
-std::string per_token(double flops) { return format_count(flops) + "FLOP"; }
 
 std::string count_text(int64_t n) { return fmt::format("{} ({})", format_count(static_cast<double>(n)), n); }
 
@@ -61,11 +61,11 @@ std::string share_text(const Flops& f) {
 std::string work_text(const Explanation& e) {
   const double tokens = static_cast<double>(e.context);
   std::string out = fmt::format("\nwork for a token, context {}\n", e.context);
-  out += line("training", per_token(e.training_flops_per_token));
-  out += line("prefill", fmt::format("{} ({})", per_token(e.prefill.flops.total() / tokens),
+  out += line("training", format_flops(e.training_flops_per_token));
+  out += line("prefill", fmt::format("{} ({})", format_flops(e.prefill.flops.total() / tokens),
                                      share_text(e.prefill.flops)));
-  out +=
-      line("decode", fmt::format("{} ({})", per_token(e.decode.flops.total()), share_text(e.decode.flops)));
+  out += line("decode",
+              fmt::format("{} ({})", format_flops(e.decode.flops.total()), share_text(e.decode.flops)));
   out += line("decode reads", fmt::format("{} weights (each once: {}), {} state elements",
                                           format_count(e.decode.weight_elements_read),
                                           format_count(e.decode.weight_elements_distinct),
@@ -109,7 +109,11 @@ std::string group_text(const SlotGroup& group) {
 std::string state_text(const Explanation& e) {
   std::string out = fmt::format("\nstate of one sequence, {}\n", e.kv_storage.name);
   for (const SlotGroup& group : e.slot_groups) out += "  " + group_text(group) + "\n";
-  out += line("growth", fmt::format("{:.0f} bytes a token once the rings are full", e.kv_bytes_per_token));
+  const bool rings = std::any_of(e.slot_groups.begin(), e.slot_groups.end(), [](const SlotGroup& group) {
+    return group.keep.kind == Retention::Kind::Window;
+  });
+  out += line("growth", fmt::format("{:.0f} bytes a token{}", e.kv_bytes_per_token,
+                                    rings ? " once the rings are full" : ""));
   std::vector<std::vector<std::string>> rows = {{"  tokens", "memory", "bytes", "bytes a token"}};
   for (const Memory& m : e.memory) {
     rows.push_back({fmt::format("  {}", m.tokens), format_bytes(m.bytes), fmt::format("{:.0f}", m.bytes),

@@ -5,13 +5,14 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <memory>
 #include <random>
 
 #include "architectures/registry.h"
 #include "base/error.h"
+#include "cli/standard_input.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "cpu/engine.h"
 #include "weights/bind.h"
@@ -50,16 +51,12 @@ LoadedModel load_model(const std::string& directory, int loops) {
   return model;
 }
 
-std::string all_of(std::istream& stream) { return {std::istreambuf_iterator<char>(stream), {}}; }
-
 std::string prompt_text(const GenerateFlags& flags) {
-  if (!flags.prompt.empty() && !flags.prompt_file.empty())
-    throw Error("give PROMPT or --prompt-file, not both");
-  if (flags.prompt == "-") return all_of(std::cin);
+  if (flags.prompt == "-") return standard_input();
   if (flags.prompt_file.empty()) return flags.prompt;
   std::ifstream file(flags.prompt_file, std::ios::binary);
   if (!file) throw Error("{}: cannot be read", flags.prompt_file);
-  return all_of(file);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void generate_text(GenerateFlags flags) {
@@ -95,6 +92,7 @@ void declare_sampler(CLI::App& app, SamplerSettings& s) {
       ->type_name("X")
       ->capture_default_str();
   app.add_option("--top-k", s.top_k, "draw from the K likeliest tokens; 0 = all")
+      ->check(whole_number(0, 1 << 30))
       ->type_name("K")
       ->capture_default_str();
   app.add_option("--top-p", s.top_p,
@@ -113,22 +111,27 @@ void declare_sampler(CLI::App& app, SamplerSettings& s) {
 
 Action generate_verb(CLI::App& app) {
   auto flags = std::make_shared<GenerateFlags>();
-  app.add_option("prompt", flags->prompt, "the text to continue; - reads standard input")
-      ->type_name("PROMPT");
-  app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")->type_name("FILE");
+  CLI::Option* prompt =
+      app.add_option("prompt", flags->prompt, "the text to continue; - reads standard input")
+          ->type_name("PROMPT");
+  app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")
+      ->excludes(prompt)
+      ->type_name("FILE");
   app.add_option("--model", flags->model, "the checkpoint directory")->type_name("DIRECTORY")->required();
   app.add_option("--max-tokens", flags->request.max_tokens, "tokens to generate at most")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 30).description(""))
+      ->check(whole_number(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
-      ->check(CLI::Range(1, 1024).description(""))
+      ->check(whole_number(1, 1024))
       ->type_name("T");
   app.add_option("--stop", flags->request.stops, "end at this text; may be given more than once")
+      ->allow_extra_args(false)
       ->type_name("TEXT");
   app.add_flag("--ignore-eos", flags->request.ignore_eos, "go on after the end token");
   declare_sampler(app, flags->request.sampler);
   app.add_option("--seed", flags->seed, "equal seeds give equal texts; another each time when left out")
+      ->check(whole_number())
       ->type_name("N");
   app.add_flag("--quiet", flags->quiet, "no statistics at the end");
   return [flags] { generate_text(*flags); };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/model_source.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "weights/checkpoint.h"
 
@@ -24,12 +26,8 @@ struct InitOptions {
   uint64_t seed = 0;
 };
 
-DType weight_dtype(const std::string& name) {
-  if (name == "f32") return DType::F32;
-  if (name == "bf16") return DType::BF16;
-  if (name == "f16") return DType::F16;
-  throw Error("--dtype: unknown type '{}' (known: f32, bf16, f16)", name);
-}
+const std::map<std::string, DType> weight_dtypes = {
+    {"f32", DType::F32}, {"f16", DType::F16}, {"bf16", DType::BF16}};
 
 // All tensors are in memory when they are written.
 void require_memory(double bytes, const std::string& model) {
@@ -43,7 +41,7 @@ void require_memory(double bytes, const std::string& model) {
 
 void init(const InitOptions& options) {
   const Config config = find_model(options.model);
-  const DType dtype = weight_dtype(options.dtype);
+  const DType dtype = weight_dtypes.at(options.dtype);
   const Plan plan = build(config);
   require_memory(static_cast<double>(count_parameters(plan).total) * static_cast<double>(dtype_size(dtype)),
                  options.model);
@@ -75,9 +73,11 @@ Action init_verb(CLI::App& app) {
       ->type_name("DIRECTORY")
       ->required();
   app.add_option("--seed", options->seed, "the numbers depend on it and on the weights' names alone")
+      ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--dtype", options->dtype, "how weights are stored: f32, bf16, f16")
+      ->check(CLI::IsMember(weight_dtypes).description(""))
       ->type_name("TYPE")
       ->capture_default_str();
   return [options] { init(*options); };

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/corpus_flags.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "report/progress.h"
 
@@ -55,14 +56,18 @@ Action prepare_verb(CLI::App& app) {
   app.add_option("--held-out", options.held_out.fraction, "share of documents to hold out, 0 to 0.5")
       ->type_name("SHARE");
   app.add_option("--held-out-every", options.held_out.every, "or hold out every n-th document")
+      ->check(whole_number())
       ->type_name("N");
-  app.add_option("--held-out-seed", options.held_out.seed, "another choice of documents")->type_name("SEED");
+  app.add_option("--held-out-seed", options.held_out.seed, "another choice of documents")
+      ->check(whole_number())
+      ->type_name("SEED");
   app.add_flag("--bos", options.bos, "begin every document with <bos>");
   app.add_option("--shard-mebibytes", flags->shard_mebibytes, "of text in a shard")
-      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->check(whole_number(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "0 = one for each core")
+      ->check(whole_number(0, 1024))
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--restart", options.restart, "remove shards that are there, instead of going on");

@@ -1,7 +1,10 @@
 #include "cli/table.h"
 
-#include "base/error.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/text.h"
+#include "cli/json_text.h"
 #include "report/csv.h"
 
 namespace onceover {
@@ -51,7 +54,7 @@ std::string json(const std::vector<Table>& tables) {
     }
     out.push_back({{"title", table.title}, {"rows", rows}});
   }
-  return out.dump(2) + "\n";
+  return json_text(out);
 }
 
 }  // namespace
@@ -59,9 +62,6 @@ std::string json(const std::vector<Table>& tables) {
 std::string format_tables(const std::vector<Table>& tables, const std::string& format) {
   if (format == "csv") return csv(tables);
   if (format == "json") return json(tables);
-  if (format != "text" && format != "md") {
-    throw Error("--format must be text, md, csv or json, found '{}'", format);
-  }
   std::string out;
   for (const Table& table : tables) {
     if (!out.empty()) out += "\n";

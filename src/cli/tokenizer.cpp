@@ -2,12 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <iostream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "base/error.h"
 #include "cli/corpus_flags.h"
+#include "cli/standard_input.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "data/train_tokenizer.h"
 #include "text/byte_tokenizer.h"
@@ -21,14 +23,13 @@ struct TokenizerOptions {
   std::filesystem::path folder;  // of an existing tokeniser, or for a byte tokeniser
 };
 
-std::string standard_input() { return {std::istreambuf_iterator<char>(std::cin), {}}; }
-
 void declare_train(CLI::App& app, TokenizerOptions& o) {
   declare_corpus_flags(app, o.training.corpus);
   app.add_option("--output", o.training.output, "the folder to write tokenizer.model to")
       ->required()
       ->type_name("DIR");
   app.add_option("--vocab-size", o.training.settings.vocab_size, "tokens at most, the 256 bytes included")
+      ->check(whole_number(300, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--character-coverage", o.training.settings.character_coverage,
@@ -36,10 +37,11 @@ void declare_train(CLI::App& app, TokenizerOptions& o) {
       ->type_name("SHARE")
       ->capture_default_str();
   app.add_option("--max-mebibytes", o.max_mebibytes, "text to train on; more is thinned evenly")
-      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->check(whole_number(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
   app.add_option("--threads", o.training.settings.threads, "threads of the trainer")
+      ->check(whole_number(1, 128))
       ->type_name("N")
       ->capture_default_str();
 }
@@ -60,13 +62,15 @@ void make_byte_tokenizer(const TokenizerOptions& o) {
 }
 
 void encode(const TokenizerOptions& o) {
-  fmt::print("{}\n", fmt::join(load_tokenizer(o.folder)->encode(standard_input()), " "));
+  const std::string text = standard_input();
+  fmt::print("{}\n", fmt::join(load_tokenizer(o.folder)->encode(text), " "));
 }
 
 void decode(const TokenizerOptions& o) {
+  std::istringstream input(standard_input());
   const auto tokenizer = load_tokenizer(o.folder);
-  const std::vector<int> ids{std::istream_iterator<int>(std::cin), {}};
-  if (!std::cin.eof()) throw Error("tokenizer decode: expected token ids and blanks only");
+  const std::vector<int> ids{std::istream_iterator<int>(input), {}};
+  if (!input.eof()) throw Error("tokenizer decode: expected token ids and blanks only");
   const std::string text = tokenizer->decode(ids);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     throw Error("standard output: cannot be written");

@@ -97,7 +97,7 @@ void require_same_settings(const Json& found, const Json& wanted, const fs::path
   for (const auto& [key, value] : wanted.items()) {
     const Json other = found.is_object() ? found.value(key, Json(nullptr)) : Json(nullptr);
     if (other == value) continue;
-    throw Error("{}: holds shards of other settings: {} was {}, is now {}; use another folder or restart",
+    throw Error("{}: holds shards of other settings: {} was {}, is now {}; use another folder or --restart",
                 folder.string(), key, other.dump(), value.dump());
   }
 }
@@ -192,15 +192,23 @@ class Preparation {
   std::exception_ptr failure_;
 };
 
+void require_whole(const fs::path& folder, const ShardListing& listing) {
+  constexpr const char* mend = "--restart makes all shards again";
+  bool same;
+  try {
+    same = Shard(folder / listing.file).hash() == listing.hash;
+  } catch (const Error& e) {
+    throw Error("{} ({})", e.what(), mend);
+  }
+  if (!same)
+    throw Error("{}: {} is not the shard that meta.json names ({})", folder.string(), listing.file, mend);
+}
+
 std::optional<ShardSet> complete_set(const fs::path& folder) {
   if (!fs::exists(folder / "meta.json")) return {};
   ShardSet set = ShardSet::read(folder);
   for (const auto* split : {&set.train, &set.held_out}) {
-    for (const auto& listing : split->shards) {
-      if (Shard(folder / listing.file).hash() == listing.hash) continue;
-      throw Error("{}: {} is not the shard that meta.json names; restart to make it again", folder.string(),
-                  listing.file);
-    }
+    for (const auto& listing : split->shards) require_whole(folder, listing);
   }
   return set;
 }

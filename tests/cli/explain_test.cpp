@@ -33,6 +33,14 @@ std::string complaint(std::vector<std::string> arguments) {
   return result.err;
 }
 
+std::string misuse(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "explain");
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.status, 2) << result.out << result.err;
+  EXPECT_EQ(result.out, "");
+  return result.err;
+}
+
 TEST(Explain, NeedsLittleMemoryForALargeModel) {
   const ProgramResult result = run_program({"explain", "yoco-u-6.4b", "--slots", "--plan"});
   EXPECT_EQ(result.status, 0) << result.err;
@@ -42,10 +50,11 @@ TEST(Explain, NeedsLittleMemoryForALargeModel) {
 
 TEST(Explain, SaysWhatAModelIs) {
   const std::string text = run_program({"explain", "yoco-u-1.3b"}).out;
-  for (const char* part : {"yoco-u: YOCO with its self-decoder looped", "layer applications    40",
-                           "30 rings of 512 rows x 2 x 512", "1 cache of every row x 2 x 512",
-                           "2048 bytes a token", "layers 0-9, loops 0-2     8192  x 30 applications",
-                           "layers 10-19              1  x 10 applications", "46.0 MiB   48234496"})
+  for (const char* part :
+       {"yoco-u: YOCO with its self-decoder looped", "layer applications    40",
+        "30 rings of 512 rows x 2 x 512", "1 cache of every row x 2 x 512", "2048 bytes a token",
+        "layers 0-9, loops 0-2     8192  x 30 applications", "layers 10-19              1  x 10 applications",
+        " GFLOP (linear", "46.0 MiB   48234496"})
     EXPECT_TRUE(contains(text, part)) << "lacks '" << part << "'\n" << text;
 }
 
@@ -91,16 +100,85 @@ TEST(Explain, MistakesAreAnsweredWithWhatWasExpected) {
   EXPECT_TRUE(contains(complaint({"yoco-u-1.3c"}), "did you mean 'yoco-u-1.3b'"));
   EXPECT_TRUE(contains(complaint({"yoco-u"}), "add a size: yoco-u-tiny"));
   EXPECT_TRUE(contains(complaint({"./nowhere"}), "no such file"));
-  EXPECT_TRUE(contains(complaint({"yoco-u-tiny", "--dtype", "bf17"}), "did you mean 'bf16'"));
   EXPECT_TRUE(contains(complaint({"transformer-tiny", "--loops", "2"}), "has no loop"));
-  EXPECT_TRUE(contains(complaint({"--table", "sizs"}), "did you mean 'sizes'"));
-  EXPECT_TRUE(contains(complaint({"--table", "kv", "--format", "xml"}), "text, md, csv or json"));
-  EXPECT_TRUE(contains(complaint({"--table", "sizes", "--architecture", "yoko"}), "did you mean 'yoco'"));
-  EXPECT_TRUE(contains(complaint({}), "needs a MODEL"));
+}
+
+TEST(Explain, ValuesThatNoOptionKnowsAreMisuse) {
+  EXPECT_TRUE(contains(misuse({"yoco-u-tiny", "--dtype", "bf17"}), "did you mean 'bf16'"));
+  EXPECT_TRUE(contains(misuse({"--table", "sizs"}), "did you mean 'sizes'"));
+  EXPECT_TRUE(contains(misuse({"--table", "kv", "--format", "xml"}), "one of text, md, csv, json"));
+  EXPECT_TRUE(contains(misuse({"--table", "sizes", "--architecture", "yoko"}), "did you mean 'yoco'"));
+  EXPECT_TRUE(contains(misuse({}), "needs a MODEL"));
   for (const char* tokens : {"0", "-1", "8X", "K", "", "1.5K", "99999999999999999999", "1025M", "8K8"})
-    EXPECT_TRUE(contains(complaint({"yoco-tiny", "--context", tokens}), "--context must be")) << tokens;
-  EXPECT_EQ(run_program({"explain", "yoco-tiny", "--loops", "many"}).status, 2);
-  EXPECT_EQ(run_program({"explain", "yoco-tiny", "--no-such"}).status, 2);
+    EXPECT_TRUE(contains(misuse({"yoco-tiny", "--context", tokens}), "--context must be")) << tokens;
+  misuse({"yoco-tiny", "--loops", "many"});
+  misuse({"yoco-tiny", "--no-such"});
+}
+
+TEST(Explain, OptionsThatWouldHaveNoEffectAreMisuse) {
+  const std::vector<std::string> cases[] = {
+      {"yoco-tiny", "--table", "kv"},
+      {"--table", "kv", "--plan"},
+      {"--table", "sizes", "--slots"},
+      {"--table", "complexity", "--loops", "2"},
+      {"yoco-tiny", "--format", "md"},
+      {"--table", "kv", "--architecture", "yoco"},
+      {"--table", "kv", "--json", "--format", "csv"},
+      {"--table", "sizes", "--contexts", "8K"},
+      {"--table", "complexity", "--kv-dtype", "f32"},
+      {"--table", "kv", "--dtype", "f32"},
+      {"--list", "yoco-tiny"},
+      {"--list", "--table", "kv"},
+  };
+  for (const auto& arguments : cases) {
+    const std::string text = misuse(arguments);
+    EXPECT_TRUE(contains(text, "means nothing with") || contains(text, "not both")) << text;
+  }
+}
+
+TEST(Explain, ListsOfValuesLeaveTheModelAlone) {
+  const Json json = explain_json({"--contexts", "1,2", "yoco-u-tiny"});
+  EXPECT_EQ(json["model"], "yoco-u-tiny");
+  EXPECT_EQ(json["state"]["contexts"].size(), 2u);
+  EXPECT_EQ(explain_json({"--contexts", "1", "--contexts", "2K", "yoco-u-tiny"})["state"]["contexts"].size(),
+            2u);
+  EXPECT_TRUE(
+      contains(misuse({"--table", "sizes", "--architecture", "yoco", "yoco-tiny"}), "MODEL means nothing"));
+}
+
+std::vector<std::string> steps_of(const std::string& model) {
+  std::vector<std::string> steps;
+  for (const Json& row : explain_json({model})["rows"]) {
+    if (row["applications"] > 0) steps.push_back(row["steps"]);
+  }
+  return steps;
+}
+
+TEST(Explain, RowGroupsNameEveryLayerApplicationOnce) {
+  using Steps = std::vector<std::string>;
+  EXPECT_EQ(steps_of("rins-1.3b"), (Steps{"layers 0-9, loops 0-2", "layers 10-18", "layer 19"}));
+  EXPECT_EQ(steps_of("universal-tiny"),
+            (Steps{"layers 0-3, loop 0", "layers 0-2, loop 1", "layer 3, loop 1"}));
+  EXPECT_EQ(steps_of("transformer-tiny"), (Steps{"layers 0-2", "layer 3"}));
+  for (const char* model :
+       {"rins-tiny", "universal-small", "yoco-u-tiny", "yoco-plus-tiny", "yoco-upper-loop-tiny"}) {
+    const Json json = explain_json({model});
+    int64_t applications = 0;
+    for (const Json& row : json["rows"]) applications += row["applications"].get<int64_t>();
+    EXPECT_EQ(applications, json["layer_applications"]) << model;
+  }
+}
+
+TEST(Explain, SpeaksOfRingsOnlyWhereThereAreSome) {
+  EXPECT_TRUE(contains(run_program({"explain", "yoco-tiny"}).out, "once the rings are full"));
+  EXPECT_FALSE(contains(run_program({"explain", "transformer-tiny"}).out, "rings"));
+}
+
+TEST(Explain, NamesThatAreNotUtf8AreShownInJson) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "a\xff.json").string();
+  write_bytes(path, R"({"architecture": "yoco"})");
+  EXPECT_TRUE(contains(explain_json({path})["model"].get<std::string>(), "a\uFFFD.json"));
 }
 
 TEST(Explain, FaultyFilesAreNamed) {
@@ -148,6 +226,7 @@ TEST(ExplainTable, SizesOfOneArchitectureInEveryFormat) {
   EXPECT_TRUE(contains(table("md"), "| yoco-u | 6.4b | 5120 | 24 | 40 | 4 | 13824 | 0.0003 | 6586624000 |"));
   EXPECT_TRUE(contains(table("csv"), "\r\nyoco-u,6.4b,5120,24,40,4,13824,0.0003,6586624000,"));
   EXPECT_TRUE(contains(table("text"), "6586624000"));
+  EXPECT_TRUE(contains(table("csv"), "\r\nyoco-u,10b-moe,2560,20,20,4,1024,"));  // an expert's width
   EXPECT_EQ(Json::parse(table("json"))[0]["rows"].size(), 11u);
 }
 

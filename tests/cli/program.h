@@ -1,5 +1,6 @@
 // Runs the built program as a user would.
 #pragma once
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@ inline std::string content(FILE* file) {
   return text;
 }
 
-inline ProgramResult run_program(const std::vector<std::string>& arguments) {
+// `input`: a path that standard input reads from; "" = closed.
+inline ProgramResult run_program(const std::vector<std::string>& arguments,
+                                 const std::string& input = "/dev/null") {
   const TemporaryFile out(std::tmpfile(), &std::fclose), err(std::tmpfile(), &std::fclose);
   if (!out || !err) throw std::runtime_error("no temporary file");
   std::vector<std::string> words = {ONCEOVER_PROGRAM};
@@ -37,6 +40,8 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments) {
   argv.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
+    close(STDIN_FILENO);
+    if (!input.empty() && open(input.c_str(), O_RDONLY) != STDIN_FILENO) _exit(126);
     dup2(fileno(out.get()), STDOUT_FILENO);
     dup2(fileno(err.get()), STDERR_FILENO);
     execv(argv[0], argv.data());
