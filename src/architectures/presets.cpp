@@ -11,9 +11,8 @@ struct Size {
   bool routed = false;
 };
 
-// Feed-forward width: 8/3 of the hidden size, rounded up to a multiple of 256, except where a known shape
-// says otherwise. KV heads: width 512 as in the paper's Table 10; 870m has 18 heads, which 4 does not divide,
-// so 6.
+// Feed-forward width: 8/3 of the hidden size, rounded up to a multiple of 256. KV heads of the paper's sizes:
+// width 512 as in its Table 10, or the nearest number that divides the query heads.
 const std::vector<Size>& sizes() {
   static const std::vector<Size> table = {
       {"tiny", 64, 4, 4, 2, 256, 264, 8, 64},

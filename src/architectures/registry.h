@@ -1,7 +1,7 @@
 // The architectures by name.
 //
-// To add one: write its function in a file of this folder, declare it below, add one line to the table in
-// registry.cpp (docs/adding-an-architecture.md). Parity tests and golden plans find it through
+// To add one: write its function in a file of this folder, declare it in architectures.h, add one line to the
+// table in registry.cpp (docs/adding-an-architecture.md). Parity tests and golden plans find it through
 // all_architectures().
 #pragma once
 #include <string>

@@ -30,7 +30,7 @@ vocabulary, and sizes that do not fit together. `null` means "not given", except
 The paper of Universal YOCO (arXiv 2604.01220) gives hidden size, layers and heads of its models (Table 7) and little else.
 These are choices of this project, in the presets and in the defaults below:
 
-* Vocabulary 32000 (tiny 256, small 4096), embedding and output matrix tied.
+* Vocabulary 32000 (tiny 264: the byte tokeniser's 259 and some to spare; small 4096), embedding and output matrix tied.
 * KV heads: 4 of 128 in the published sizes, the width 512 that the paper's KV table (Table 10) implies for 1.3b. Two differ
   since 4 does not divide their query heads: 870m (18) has 6, deep-1.3b (14) has 2. 110m has one for every query head, as
   GPT-2 has; tiny and small have 2.
