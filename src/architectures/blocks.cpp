@@ -99,8 +99,8 @@ ValueId retention_layer(Builder& b, const Config& c, int layer, ValueId x) {
     const int heads = c.num_retention_heads > 0 ? c.num_retention_heads : std::max(1, d / 256);
     const Init in = retention_init(c, d, d, Side::In);
     const auto project = [&](const char* name) { return b.linear(n, name, {d, "heads", "residual", in}); };
-    const ValueId q = b.rope(project("q_proj"), heads, c.rope_theta);
-    const ValueId k = b.rope(project("k_proj"), heads, c.rope_theta);
+    const ValueId q = position_rows(b, c, project("q_proj"), heads, c.self_position_embedding);
+    const ValueId k = position_rows(b, c, project("k_proj"), heads, c.self_position_embedding);
     const ValueId v = project("v_proj");
     const ValueId decay =
         b.linear(n, "decay_proj", {heads, "heads", "residual", retention_init(c, d, heads, Side::In)});

@@ -63,6 +63,16 @@ TEST(GoldenPlan, DifferentWiringsHaveDifferentFingerprints) {
   EXPECT_EQ(fingerprints.size(), wirings().size());
 }
 
+TEST(RecordedPlan, HasNoRopeWithoutPositionEmbeddings) {
+  for (const Mixer mixer : {Mixer::Attention, Mixer::Retention}) {
+    Config c = *find_preset("yoco-tiny");
+    c.self_mixer = mixer;
+    EXPECT_NE(build(c).text().find("= rope"), std::string::npos);
+    c.self_position_embedding = c.cross_position_embedding = PositionEmbedding::None;
+    EXPECT_EQ(build(c).text().find("= rope"), std::string::npos);
+  }
+}
+
 TEST(GoldenPlan, InitialisationIsNotMeaning) {
   Config c = *find_preset("yoco-u-tiny");
   const uint64_t before = build(c).fingerprint();
