@@ -1,5 +1,6 @@
 #include "generate/generate.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/error.h"
@@ -24,7 +25,12 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   Detokenizer detokenizer(tokenizer, TextPosition::Inside);
   std::vector<int32_t> history = request.prompt;
   GenerateResult result;
-  const auto emit = [&](const std::string& text) { return text.empty() || show(text); };
+  bool wanted = true;
+  const auto emit = [&](const std::string& text) {
+    if (wanted && !text.empty()) wanted = show(text);
+    return wanted;
+  };
+  const auto nameable = static_cast<size_t>(std::min(engine.vocabulary(), tokenizer.vocab_size()));
 
   auto start = std::chrono::steady_clock::now();
   if (request.max_tokens <= 0) return result;
@@ -33,7 +39,7 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   start = std::chrono::steady_clock::now();
   bool going = true;
   while (going) {
-    const int32_t token = sampler.pick(logits, history);
+    const int32_t token = sampler.pick(logits.first(nameable), history);
     if (!request.ignore_eos && tokenizer.specials().eos == token) {
       result.finish = FinishReason::Stop;
       break;

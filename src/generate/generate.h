@@ -27,7 +27,8 @@ struct GenerateResult {
 };
 
 // Continues `engine`'s sequence. `show` receives text as soon as it is certain, whole characters at a time;
-// false ends the text there. Errors as in Engine, Sampler and StopStrings.
+// false ends the text there. Rows that a model's vocabulary has beyond the tokeniser's are never drawn.
+// Errors as in Engine, Sampler and StopStrings.
 GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const GenerateRequest& request,
                         const std::function<bool(const std::string&)>& show);
 

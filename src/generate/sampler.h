@@ -4,7 +4,7 @@
 // are divided by it if positive, else multiplied), temperature, top-k, top-p (the smallest set of likeliest
 // tokens with that much probability), min-p (arXiv 2407.01082: at least that share of the likeliest's
 // probability), then one draw. Temperature 0 takes the likeliest; of equal ones the lowest id. Equal seeds
-// and logits give equal tokens on every machine. One thread per sampler.
+// and logits give equal tokens with one mathematical library. One thread per sampler.
 #pragma once
 #include <cstdint>
 #include <span>

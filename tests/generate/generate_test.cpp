@@ -15,8 +15,8 @@ namespace {
 // Says `cycle` for ever: after a byte of it comes the next one.
 class Parrot : public Engine {
  public:
-  explicit Parrot(std::string cycle)
-      : cycle_(std::move(cycle)), logits_(static_cast<size_t>(ByteTokenizer().vocab_size())) {}
+  explicit Parrot(std::string cycle, size_t unnamed_rows = 0)
+      : cycle_(std::move(cycle)), logits_(static_cast<size_t>(ByteTokenizer().vocab_size()) + unnamed_rows) {}
   int vocabulary() const override { return static_cast<int>(logits_.size()); }
   int64_t tokens() const override { return tokens_; }
   void reset() override { tokens_ = 0; }
@@ -25,6 +25,7 @@ class Parrot : public Engine {
     const size_t at = cycle_.find(static_cast<char>(tokens.back()));
     std::ranges::fill(logits_, 0.0F);
     logits_[static_cast<unsigned char>(cycle_[(at + 1) % cycle_.size()])] = 50;
+    std::ranges::fill(std::span(logits_).subspan(static_cast<size_t>(ByteTokenizer().vocab_size())), 99.0F);
     return logits_;
   }
 
@@ -56,7 +57,6 @@ Said say(const std::string& cycle, int64_t max_tokens, std::vector<std::string> 
   return said;
 }
 
-// Case C2.
 TEST(Generate, StopStringsEndTheTextWhereverTokensBreak) {
   EXPECT_EQ(say("ABCDEFGHIJ", 50, {"DEFGHIJ"}).text, "BC");
   EXPECT_EQ(say("ABCDEFGHIJ", 6, {"DEFX"}).text, "BCDEFG");
@@ -95,6 +95,36 @@ TEST(Generate, TheReaderCanEndIt) {
   const GenerateResult result =
       generate(parrot, tokenizer, request, [&](const std::string&) { return ++shown < 3; });
   EXPECT_EQ(result.tokens.size(), 3u);
+}
+
+TEST(Generate, NothingIsShownToAReaderWhoEndedIt) {
+  const ByteTokenizer tokenizer;
+  Parrot parrot("ABCD");
+  GenerateRequest request;
+  request.prompt = tokenizer.encode("A");
+  request.stops = {"BCX", "CDX"};  // after BCD only B is certain, CD is still held back
+  request.sampler.temperature = 0;
+  std::string shown;
+  generate(parrot, tokenizer, request, [&](const std::string& text) {
+    shown += text;
+    return false;
+  });
+  EXPECT_EQ(shown, "B");
+}
+
+TEST(Generate, RowsWithoutATokenAreNeverDrawn) {
+  const ByteTokenizer tokenizer;
+  Parrot parrot("ABC", 5);
+  GenerateRequest request;
+  request.prompt = tokenizer.encode("A");
+  request.max_tokens = 4;
+  request.sampler.temperature = 0;
+  std::string shown;
+  generate(parrot, tokenizer, request, [&](const std::string& text) {
+    shown += text;
+    return true;
+  });
+  EXPECT_EQ(shown, "BCAB");
 }
 
 TEST(Generate, AnEmptyPromptIsRefused) { EXPECT_THROW(say("ABC", 3, {}, ""), Error); }
