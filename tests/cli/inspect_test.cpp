@@ -15,7 +15,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Case D1: five files are sound, the others are refused in a sentence, at once and in little memory.
+// Five files are sound, the others are refused in a sentence, at once and in little memory.
 TEST(Inspect, AcceptsSoundFilesAndRefusesDamagedOnes) {
   const TemporaryFolder folder;
   for (const DamagedFile& file : damaged_files()) {

@@ -173,7 +173,7 @@ TEST(Trainer, TruncatedThroughEveryLoopIsTheFullGradient) {
   EXPECT_NE(full, gradients(*trainer, tokens, {.gradient_loops = 1}));
 }
 
-// Four micro-batches weigh by their tokens: together they are the one batch (case E1).
+// Four micro-batches weigh by their tokens: together they are the one batch.
 TEST(Trainer, MicroBatchesAddUpToTheBatch) {
   FreshRandom random;
   const Model model = looped(2);
