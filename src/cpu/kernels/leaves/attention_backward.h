@@ -20,7 +20,7 @@ struct BackwardScratch {
   float *dk, *dv;                      // [gradient_tile, head_dim | v_head_dim]
   float *q, *dy;                       // [gradient_tile, head_dim | v_head_dim], q times the scale
   float *p, *ds;                       // [gradient_tile, gradient_tile]
-  float* dq;                           // [tile_rows, head_dim]
+  float* dq;                           // [panel_rows, head_dim]
   float* along;                        // [group, q_rows]: rowsum(dY Y)
 };
 
@@ -38,7 +38,7 @@ ONCEOVER_LEAF BackwardScratch backward_scratch(const AttendShape& s, float* scra
   b.dy = part.take(gradient_tile * b.v_stride);
   b.p = part.take(gradient_tile * gradient_tile);
   b.ds = part.take(gradient_tile * gradient_tile);
-  b.dq = part.take(tile_rows * b.q_stride);
+  b.dq = part.take(panel_rows * b.q_stride);
   b.along = part.take(s.group() * s.q_rows);
   b.floats = part.used;
   return b;
@@ -86,10 +86,10 @@ ONCEOVER_LEAF void backward_queries(const AttendBackwardCall& call, const Backwa
     }
   }
   if (width == 0) return;
-  multiply_panel(n, width, s.head_dim, {b.q + i * b.q_stride, b.q_stride, 1},
-                 {b.keys_across + from, gradient_tile}, {p + from, gradient_tile}, false);
-  multiply_panel(n, width, s.v_head_dim, {b.dy + i * b.v_stride, b.v_stride, 1},
-                 {b.values_across + from, gradient_tile}, {ds + from, gradient_tile}, false);
+  multiply(n, width, s.head_dim, {b.q + i * b.q_stride, b.q_stride, 1}, {b.keys_across + from, gradient_tile},
+           {p + from, gradient_tile}, false);
+  multiply(n, width, s.v_head_dim, {b.dy + i * b.v_stride, b.v_stride, 1},
+           {b.values_across + from, gradient_tile}, {ds + from, gradient_tile}, false);
   for (int64_t r = 0; r < n; ++r) {
     const int64_t row = t.row + i + r;
     gradient_row(p + r * gradient_tile, ds + r * gradient_tile, from, from + width,
@@ -98,8 +98,8 @@ ONCEOVER_LEAF void backward_queries(const AttendBackwardCall& call, const Backwa
                  b.along[(t.head % s.group()) * s.q_rows + row]);
   }
   if (!call.dq) return;
-  multiply_panel(n, b.q_stride, to - from, {ds + from, gradient_tile, 1},
-                 {b.keys + from * b.q_stride, b.q_stride}, {b.dq, b.q_stride}, false);
+  multiply(n, b.q_stride, to - from, {ds + from, gradient_tile, 1}, {b.keys + from * b.q_stride, b.q_stride},
+           {b.dq, b.q_stride}, false);
   add_block(n, s.head_dim, s.scale, {b.dq, b.q_stride},
             call.dq[t.sequence * s.q_rows + t.row + i] + t.head * s.head_dim, call.dq.stride);
 }
@@ -113,10 +113,10 @@ ONCEOVER_LEAF void backward_keys(const AttendShape& s, const BackwardScratch& b,
   if (s.window > 0 && diagonal + n - 1 + s.window < to) to = diagonal + n - 1 + s.window;
   if (from >= to) return;
   const int64_t corner = from * gradient_tile + j;
-  multiply_panel(n, b.v_stride, to - from, {b.p + corner, 1, gradient_tile},
-                 {b.dy + from * b.v_stride, b.v_stride}, {b.dv + j * b.v_stride, b.v_stride}, true);
-  multiply_panel(n, b.q_stride, to - from, {b.ds + corner, 1, gradient_tile},
-                 {b.q + from * b.q_stride, b.q_stride}, {b.dk + j * b.q_stride, b.q_stride}, true);
+  multiply(n, b.v_stride, to - from, {b.p + corner, 1, gradient_tile}, {b.dy + from * b.v_stride, b.v_stride},
+           {b.dv + j * b.v_stride, b.v_stride}, true);
+  multiply(n, b.q_stride, to - from, {b.ds + corner, 1, gradient_tile}, {b.q + from * b.q_stride, b.q_stride},
+           {b.dk + j * b.q_stride, b.q_stride}, true);
 }
 
 ONCEOVER_LEAF void backward_tile(const AttendBackwardCall& call, const BackwardScratch& b, const TileOf& t) {
@@ -126,11 +126,11 @@ ONCEOVER_LEAF void backward_tile(const AttendBackwardCall& call, const BackwardS
              {b.q, b.q_stride});
   copy_block(t.rows, s.v_head_dim, 1, call.dy[row] + t.head * s.v_head_dim, call.dy.stride,
              {b.dy, b.v_stride});
-  for (int64_t i = 0; i < t.rows; i += tile_rows) {
-    backward_queries(call, b, t, i, t.rows - i < tile_rows ? t.rows - i : tile_rows);
+  for (int64_t i = 0; i < t.rows; i += panel_rows) {
+    backward_queries(call, b, t, i, t.rows - i < panel_rows ? t.rows - i : panel_rows);
   }
-  for (int64_t j = 0; j < t.keys; j += tile_rows) {
-    backward_keys(s, b, t, j, t.keys - j < tile_rows ? t.keys - j : tile_rows);
+  for (int64_t j = 0; j < t.keys; j += panel_rows) {
+    backward_keys(s, b, t, j, t.keys - j < panel_rows ? t.keys - j : panel_rows);
   }
 }
 

@@ -1,5 +1,5 @@
 // One block of query rows against all the keys it sees: 64 keys at a time, transposed and copied once for the
-// whole block; then, for each panel of tile_rows queries, scores, online softmax and the product with the
+// whole block; then, for each panel of panel_rows queries, scores, online softmax and the product with the
 // values, all in the L1 cache.
 #pragma once
 #include "cpu/kernels/buffer.h"
@@ -19,7 +19,7 @@ struct ForwardBlock {
   float* values;        // [forward_keys, v_head_dim]
   float* out;           // [group * rows, v_head_dim], not yet divided by the total
   float *most, *total;  // [group * rows]: running maximum of the scores, sum of exp(score - most)
-  float* scores;        // [tile_rows, forward_keys]
+  float* scores;        // [panel_rows, forward_keys]
 };
 
 ONCEOVER_LEAF ForwardBlock forward_block(const AttendShape& s, int64_t rows, float* scratch) {
@@ -31,7 +31,7 @@ ONCEOVER_LEAF ForwardBlock forward_block(const AttendShape& s, int64_t rows, flo
   Carver part{scratch};
   b.keys = part.take(s.head_dim * forward_keys);
   b.values = part.take(forward_keys * b.v_stride);
-  b.scores = part.take(tile_rows * forward_keys);
+  b.scores = part.take(panel_rows * forward_keys);
   b.q = part.take(all * b.q_stride);
   b.out = part.take(all * b.v_stride);
   b.most = part.take(all);
@@ -79,16 +79,16 @@ ONCEOVER_LEAF void forward_panel(const AttendShape& s, const ForwardBlock& b, in
   const int64_t to = end < count ? end : count;
   if (from >= to) return;
   const int64_t row = g * b.rows + i;
-  multiply_panel(n, padded(to - from), s.head_dim, {b.q + row * b.q_stride, b.q_stride, 1},
-                 {b.keys + from, forward_keys}, {b.scores + from, forward_keys}, false);
+  multiply(n, padded(to - from), s.head_dim, {b.q + row * b.q_stride, b.q_stride, 1},
+           {b.keys + from, forward_keys}, {b.scores + from, forward_keys}, false);
   for (int64_t r = 0; r < n; ++r) {
     softmax_row(b.scores + r * forward_keys, from, from + padded(to - from),
                 s.first_visible(sequence, first_row + i + r) - first_key,
                 s.end_visible(first_row + i + r) - first_key, b.most[row + r], b.total[row + r],
                 b.out + (row + r) * b.v_stride, b.v_stride);
   }
-  multiply_panel(n, b.v_stride, to - from, {b.scores + from, forward_keys, 1},
-                 {b.values + from * b.v_stride, b.v_stride}, {b.out + row * b.v_stride, b.v_stride}, true);
+  multiply(n, b.v_stride, to - from, {b.scores + from, forward_keys, 1},
+           {b.values + from * b.v_stride, b.v_stride}, {b.out + row * b.v_stride, b.v_stride}, true);
 }
 
 ONCEOVER_LEAF void start_block(const AttendForwardCall& call, const ForwardBlock& b, int64_t sequence,
@@ -142,7 +142,7 @@ ONCEOVER_LEAF void attend_forward(const AttendForwardCall& call, int64_t sequenc
   const AttendShape& s = call.shape;
   const ForwardBlock b = forward_block(s, end_row - first_row, scratch);
   start_block(call, b, sequence, kv_head, first_row);
-  const int64_t end_key = s.end_visible(end_row - 1), panels = (b.rows + tile_rows - 1) / tile_rows;
+  const int64_t end_key = s.end_visible(end_row - 1), panels = (b.rows + panel_rows - 1) / panel_rows;
   for (int64_t key = s.first_visible(sequence, first_row); key < end_key; key += forward_keys) {
     const int64_t count = end_key - key < forward_keys ? end_key - key : forward_keys;
     const int64_t row = sequence * s.k_rows + key;
@@ -152,7 +152,7 @@ ONCEOVER_LEAF void attend_forward(const AttendForwardCall& call, int64_t sequenc
                {b.values, b.v_stride});
     for (int64_t panel = 0; panel < s.group() * panels; ++panel) {
       prefetch_tile(call, sequence, kv_head, key + forward_keys, panel, s.group() * panels);
-      const int64_t i = panel % panels * tile_rows, n = b.rows - i < tile_rows ? b.rows - i : tile_rows;
+      const int64_t i = panel % panels * panel_rows, n = b.rows - i < panel_rows ? b.rows - i : panel_rows;
       forward_panel(s, b, sequence, first_row, panel / panels, i, n, key, count);
     }
   }

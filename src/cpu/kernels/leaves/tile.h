@@ -10,6 +10,10 @@ namespace onceover::kernels::ONCEOVER_ISA {
 constexpr int64_t tile_rows = ONCEOVER_TILE_ROWS;
 constexpr int64_t tile_columns = 16;
 
+// Rows that attention takes through all its products at once: enough to use what a product has brought into
+// the L1 cache several times, few enough to skip most of what the mask hides.
+constexpr int64_t panel_rows = 4 * tile_rows;
+
 ONCEOVER_LEAF_INLINE int64_t padded(int64_t columns) {
   return (columns + tile_columns - 1) / tile_columns * tile_columns;
 }
@@ -36,6 +40,7 @@ ONCEOVER_LEAF_INLINE void multiply_tile(int64_t depth, TileA a, TileB b, TileC c
     left[r] = add ? load(c.data + r * c.row) : v8{};
     right[r] = add ? load(c.data + r * c.row + 8) : v8{};
   }
+#pragma GCC unroll 4
   for (int64_t k = 0; k < depth; ++k) {
     const v8 b_left = load(b.data), b_right = load(b.data + 8);
 #pragma GCC unroll 8
@@ -54,26 +59,23 @@ ONCEOVER_LEAF_INLINE void multiply_tile(int64_t depth, TileA a, TileB b, TileC c
   }
 }
 
-// c[rows, columns] = (add ? c : 0) + a[rows, depth] b[depth, columns], rows <= tile_rows, columns a multiple
-// of 16.
 template <int64_t n = tile_rows>
-ONCEOVER_LEAF void multiply_panel(int64_t rows, int64_t columns, int64_t depth, TileA a, TileB b, TileC c,
-                                  bool add) {
+ONCEOVER_LEAF_INLINE void multiply_rows(int64_t rows, int64_t depth, TileA a, TileB b, TileC c, bool add) {
   if constexpr (n > 1) {
-    if (rows < n) return multiply_panel<n - 1>(rows, columns, depth, a, b, c, add);
+    if (rows < n) return multiply_rows<n - 1>(rows, depth, a, b, c, add);
   }
-  for (int64_t j = 0; j < columns; j += tile_columns) {
-    multiply_tile<n>(depth, a, {b.data + j, b.row}, {c.data + j, c.row}, add);
-  }
+  multiply_tile<n>(depth, a, b, c, add);
 }
 
-// The same for any number of rows.
+// c[rows, columns] = (add ? c : 0) + a[rows, depth] b[depth, columns]; columns a multiple of 16. Sixteen
+// columns of b stay in the L1 cache while all rows pass.
 ONCEOVER_LEAF void multiply(int64_t rows, int64_t columns, int64_t depth, TileA a, TileB b, TileC c,
                             bool add) {
-  for (int64_t i = 0; i < rows; i += tile_rows) {
-    const int64_t n = rows - i < tile_rows ? rows - i : tile_rows;
-    multiply_panel(n, columns, depth, {a.data + i * a.row, a.row, a.column}, b, {c.data + i * c.row, c.row},
-                   add);
+  for (int64_t j = 0; j < columns; j += tile_columns) {
+    for (int64_t i = 0; i < rows; i += tile_rows) {
+      multiply_rows(rows - i, depth, {a.data + i * a.row, a.row, a.column}, {b.data + j, b.row},
+                    {c.data + i * c.row + j, c.row}, add);
+    }
   }
 }
 
