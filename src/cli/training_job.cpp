@@ -22,7 +22,7 @@ Config model_of(const TrainSettings& settings, const ShardSources& shards) {
     throw Error("{}: vocab_size is {}, but the tokens of {} need {}", source, config.vocab_size,
                 settings.data.shards, shards.vocab_size);
   }
-  if (!config.eos_token_id) config.eos_token_id = shards.eos;
+  if (config.eos_token_id.empty() && shards.eos) config.eos_token_id = {*shards.eos};
   if (settings.model.loops > 0) config.num_loops = static_cast<int>(settings.model.loops);
   config.max_position_embeddings =
       std::max(config.max_position_embeddings, static_cast<int>(settings.data.sequence_length));

@@ -98,8 +98,10 @@ TEST(HostileHeader, CostsLittleMemoryToRefuseMuchMetadata) {
 TEST(LargeHeader, OfAMillionTensorsIsRead) {
   constexpr int count = 1'000'000;
   std::string header = "{";
-  for (int i = 0; i < count; i++)
-    header += (i == 0 ? "" : ",") + tensor_json(fmt::format("t{}", (i * 7919LL) % count), "U8", "0", "0,0");
+  for (int i = 0; i < count; i++) {
+    if (i > 0) header += ',';
+    header += tensor_json(fmt::format("t{}", (i * 7919LL) % count), "U8", "0", "0,0");
+  }
   const std::string bytes = safetensors_bytes(header + "}", 0);
   EXPECT_EQ(parse_safetensors(std::as_bytes(std::span(bytes)), "x").tensors.size(), size_t{count});
 }
