@@ -23,16 +23,20 @@ install_packages() {
   echo "all packages of scripts/packages.txt are installed"
 }
 
-# build PRESET
+# build PRESET [TARGET…]
 build() {
-  section "building preset $1"
+  local preset=$1
+  shift
+  section "building preset $preset"
   if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-  cmake --preset "$1"
-  cmake --build --preset "$1"
+  cmake --preset "$preset"
+  cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# run_tests PRESET
+# run_tests PRESET [ctest's own options…]
 run_tests() {
-  section "testing preset $1"
-  ctest --preset "$1" -j "$(nproc)" --no-tests=error
+  local preset=$1
+  shift
+  section "testing preset $preset"
+  ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@"
 }

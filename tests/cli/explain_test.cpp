@@ -148,7 +148,8 @@ TEST(Explain, ListsOfValuesLeaveTheModelAlone) {
 
 std::vector<std::string> steps_of(const std::string& model) {
   std::vector<std::string> steps;
-  for (const Json& row : explain_json({model})["rows"]) {
+  const Json json = explain_json({model});
+  for (const Json& row : json["rows"]) {
     if (row["applications"] > 0) steps.push_back(row["steps"]);
   }
   return steps;

@@ -111,7 +111,7 @@ TEST(Init, NeverOverwritesAndNamesWhatItCannotDo) {
   EXPECT_TRUE(contains(again.err, "taken")) << again.err;
   EXPECT_EQ(run_program({"inspect", taken, "--verify"}).status, 0);
   const ProgramResult type = run_program({"init", "yoco-tiny", taken + "2", "--dtype", "q9"});
-  EXPECT_EQ(type.status, 1);
+  EXPECT_EQ(type.status, 2);
   EXPECT_TRUE(contains(type.err, "q9")) << type.err;
   EXPECT_FALSE(std::filesystem::exists(taken + "2"));
 }
