@@ -25,10 +25,10 @@ void RowCache::make_room(int64_t count) {
   if (first_ + rows_ + count <= capacity_) return;
   const int64_t kept = std::max<int64_t>(rows_, 64);
   if (rows_ + count + kept > capacity_) {
-    kernels::Buffer larger(2 * (rows_ + count + kept) * width_);
+    capacity_ = rows_ + count + kept;
+    kernels::Buffer larger(capacity_ * width_);
     if (rows_ > 0) std::memcpy(larger.data(), view().data, bytes(rows_ * width_));
     data_ = std::move(larger);
-    capacity_ = 2 * (rows_ + count + kept);
   } else {
     std::memmove(data_.data(), view().data, bytes(rows_ * width_));
   }

@@ -1,8 +1,8 @@
 // The rows of one key or value that outlive a call: every row, or the last few.
 //
-// Rows lie one after another, so attention reads them in place. A windowed cache slides within twice its rows
-// and moves them back to the front when it reaches the end, so a row is copied once in a while instead of on
-// every call.
+// Rows lie one after another, so attention reads them in place. Storage is at most about twice the rows, or
+// 64 more. A windowed cache slides within it and moves its rows back to the front when it reaches the end, so
+// a row is copied once in a while instead of on every call.
 #pragma once
 #include <cstdint>
 
@@ -22,7 +22,6 @@ class RowCache {
 
   kernels::Input view() const { return {data_.data() + first_ * width_, width_}; }
   int64_t rows() const { return rows_; }  // in view
-  void clear() { first_ = rows_ = 0; }
 
  private:
   void make_room(int64_t count);
