@@ -9,6 +9,7 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace onceover {
@@ -211,7 +212,7 @@ void refuse_unknown_keys(const Json& json, const std::string& where) {
     const auto fixed =
         std::find_if(fixed_keys.begin(), fixed_keys.end(), [&](const auto& f) { return f.first == key; });
     if (fixed == fixed_keys.end())
-      throw Error("{}: unknown key '{}'{}", where, key, did_you_mean(key, known));
+      throw Error("{}: unknown key '{}'{}", where, printable(key), did_you_mean(key, known));
     if (value != fixed->second)
       refuse(where, key, fixed->second.dump() + " (other settings are not supported)", value);
   }

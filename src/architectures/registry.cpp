@@ -4,6 +4,7 @@
 
 #include "architectures/architectures.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace onceover {
@@ -91,8 +92,8 @@ const Architecture& find_architecture(const std::string& name, const std::string
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  throw Error("{}: unknown architecture '{}'{} (known: {})", where, name, did_you_mean(name, names),
-              fmt::join(names, ", "));
+  throw Error("{}: unknown architecture '{}'{} (known: {})", where, printable(name),
+              did_you_mean(name, names), fmt::join(names, ", "));
 }
 
 Plan build(const Config& config, const Run& run) {

@@ -10,6 +10,7 @@
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
+#include "support/errors.h"
 
 namespace onceover {
 namespace {
@@ -79,6 +80,14 @@ TEST(HostileConfig, NumbersThatAreNotFiniteAreRefused) {
     nlohmann::json json = {{"architecture", "transformer"}};
     json["rms_norm_eps"] = value;
     EXPECT_THROW(config_from_json(json, "config.json"), Error) << value;
+  }
+}
+
+TEST(HostileConfig, ItsNamesCannotReachTheTerminalRaw) {
+  for (const char* text :
+       {R"({"architecture": "\u001b[2J"})", R"({"architecture": "yoco", "\u001b[2J": 1})"}) {
+    const std::string message = error_of([&] { config_from_text(text, "test"); });
+    EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
   }
 }
 
