@@ -296,6 +296,19 @@ TEST_F(DamagedCheckpoint, ThatIsEmptyIsPassedOver) {
   expect_passed_over("empty");
 }
 
+TEST_F(DamagedCheckpoint, DoesNotCrowdOutWholeOnesOfEarlierSteps) {
+  fs::remove(newest_ / "model.safetensors");
+  TrainSettings s = saving_settings(folder_.path());
+  s.checkpoint.every = 1;
+  s.checkpoint.keep_last = 1;
+  const Trained first(s, 7);
+  const auto found = find_checkpoints(folder_.path());
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].path, newest_);
+  EXPECT_EQ(found[1].step, 7);
+  EXPECT_EQ(Trained(s).numbers(), expected_);
+}
+
 TEST_F(DamagedCheckpoint, IsNoReasonToStartAgainWhenAllAre) {
   for (const auto& found : find_checkpoints(folder_.path())) fs::remove(found.path / "state.json");
   EXPECT_NE(error_of([&] {
