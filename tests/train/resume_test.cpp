@@ -290,6 +290,15 @@ TEST_F(DamagedCheckpoint, WithAFileMissingOrCutIsPassedOver) {
   }
 }
 
+TEST_F(DamagedCheckpoint, WithAnotherPlaceInTheTextIsPassedOver) {
+  std::string state = read_bytes(newest_ / "state.json");
+  const std::string place = "\"sequences\": 40";
+  ASSERT_TRUE(contains(state, place));
+  state.replace(state.find(place), place.size(), "\"sequences\": 41");
+  write_bytes(newest_ / "state.json", state);
+  expect_passed_over("state.json says 41 sequences");
+}
+
 TEST_F(DamagedCheckpoint, ThatIsEmptyIsPassedOver) {
   fs::remove_all(newest_);
   fs::create_directory(newest_);
