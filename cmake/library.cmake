@@ -1,16 +1,23 @@
 # onceover_library(NAME [DEPENDS module…] [LINK library…])
-# Every .cpp file of the current folder becomes the static library onceover_NAME. DEPENDS names the modules of this project
+# Every .cpp file of the current folder becomes the static library onceover_NAME; a folder of headers becomes an interface.
+# DEPENDS names the modules of this project
 # that its files may include: all of them, so that no include works by luck of another's. The test standards/include_rules
 # holds the list, as onceover_write_modules() writes it, against the #include lines.
 function(onceover_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  add_library(onceover_${name} STATIC ${sources})
-  target_link_libraries(onceover_${name} PUBLIC onceover_options)
+  if(sources)
+    set(scope PUBLIC)
+    add_library(onceover_${name} STATIC ${sources})
+  else()
+    set(scope INTERFACE)
+    add_library(onceover_${name} INTERFACE)
+  endif()
+  target_link_libraries(onceover_${name} ${scope} onceover_options)
   foreach(module ${ARG_DEPENDS})
-    target_link_libraries(onceover_${name} PUBLIC onceover_${module})
+    target_link_libraries(onceover_${name} ${scope} onceover_${module})
   endforeach()
-  target_link_libraries(onceover_${name} PUBLIC ${ARG_LINK})
+  target_link_libraries(onceover_${name} ${scope} ${ARG_LINK})
   set_property(GLOBAL APPEND_STRING PROPERTY ONCEOVER_MODULES "${name}:${ARG_DEPENDS}\n")
 endfunction()
 

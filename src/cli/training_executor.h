@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "train/executor.h"
+#include "execution/training_executor.h"
 #include "train/job.h"
 #include "train/settings.h"
 

@@ -14,7 +14,7 @@
 #include "cpu/memory.h"
 #include "cpu/row_cache.h"
 #include "cpu/row_ops.h"
-#include "generate/engine.h"
+#include "execution/engine.h"
 
 namespace onceover::cpu {
 

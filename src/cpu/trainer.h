@@ -1,4 +1,5 @@
-// Training on the CPU: the plan's own reverse pass behind the trainer's interface (train/executor.h).
+// Training on the CPU: the plan's own reverse pass behind the trainer's interface
+// (execution/training_executor.h).
 //
 // One TrainingStep is compiled for each depth and batch shape met, and kept. With a fixed number of threads a
 // run repeats bit for bit. Tokens outside the vocabulary are an Error; out of memory is std::bad_alloc.
@@ -10,7 +11,7 @@
 
 #include "cpu/parameters.h"
 #include "cpu/training_step.h"
-#include "train/executor.h"
+#include "execution/training_executor.h"
 
 namespace onceover::cpu {
 

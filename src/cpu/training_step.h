@@ -15,7 +15,7 @@
 #include "cpu/kernels/rope.h"
 #include "cpu/memory.h"
 #include "cpu/parameters.h"
-#include "train/executor.h"
+#include "execution/training_executor.h"
 
 namespace onceover::cpu {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "generate/engine.h"
+#include "execution/engine.h"
 #include "generate/sampler.h"
 #include "text/tokenizer.h"
 

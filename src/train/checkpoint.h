@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "train/executor.h"
+#include "execution/training_executor.h"
 #include "train/job.h"
 
 namespace onceover {

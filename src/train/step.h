@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "execution/training_executor.h"
 #include "report/record.h"
-#include "train/executor.h"
 #include "train/job.h"
 #include "train/settings.h"
 

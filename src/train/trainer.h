@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "execution/training_executor.h"
 #include "report/record.h"
-#include "train/executor.h"
 #include "train/job.h"
 #include "train/settings.h"
 

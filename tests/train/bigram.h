@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "execution/training_executor.h"
 #include "support/temporary_folder.h"
-#include "train/executor.h"
 #include "train/job.h"
 #include "train/settings.h"
 
