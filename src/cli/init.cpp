@@ -2,18 +2,15 @@
 #include "weights/init.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/cost.h"
 #include "architectures/registry.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "cli/model_source.h"
+#include "cli/stored_dtype.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
 #include "weights/checkpoint.h"
@@ -26,25 +23,11 @@ struct InitOptions {
   uint64_t seed = 0;
 };
 
-const std::map<std::string, DType> weight_dtypes = {
-    {"f32", DType::F32}, {"f16", DType::F16}, {"bf16", DType::BF16}};
-
-// All tensors are in memory when they are written.
-void require_memory(double bytes, const std::string& model) {
-  const double machine =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (bytes > 0.8 * machine) {
-    throw Error("{}: needs {} of memory for its weights, this machine has {}", model, format_bytes(bytes),
-                format_bytes(machine));
-  }
-}
-
 void init(const InitOptions& options) {
   const Config config = find_model(options.model);
-  const DType dtype = weight_dtypes.at(options.dtype);
+  const DType dtype = stored_dtype(options.dtype);
   const Plan plan = build(config);
-  require_memory(static_cast<double>(count_parameters(plan).total) * static_cast<double>(dtype_size(dtype)),
-                 options.model);
+  require_memory_for(plan, dtype, options.model);
   CheckpointWriter writer(options.directory, AtomicDirectory::Existing::Refuse);
   std::vector<std::vector<std::byte>> stored;
   TensorMap tensors;
@@ -76,10 +59,7 @@ Action init_verb(CLI::App& app) {
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--dtype", options->dtype, "how weights are stored: f32, bf16, f16")
-      ->check(CLI::IsMember(weight_dtypes).description(""))
-      ->type_name("TYPE")
-      ->capture_default_str();
+  declare_stored_dtype(app, options->dtype);
   return [options] { init(*options); };
 }
 

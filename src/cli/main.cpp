@@ -23,6 +23,7 @@ struct Verb {
 constexpr Verb verbs[] = {
     {"explain", "say what a model is: parameters, work, memory, plan", explain_verb},
     {"init", "write a fresh checkpoint of a model", init_verb},
+    {"convert", "write a checkpoint anew, in another number type", convert_verb},
     {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
     {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
     {"prepare", "turn text into token shards for training", prepare_verb},

@@ -10,6 +10,7 @@ namespace onceover {
 
 using Action = std::function<void()>;
 
+Action convert_verb(CLI::App& app);
 Action explain_verb(CLI::App& app);
 Action generate_verb(CLI::App& app);
 Action init_verb(CLI::App& app);

@@ -1,0 +1,57 @@
+// `onceover convert`: a checkpoint written anew, for use and not for further training steps: config, weights
+// in the type asked for, tokeniser.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "architectures/registry.h"
+#include "base/text.h"
+#include "cli/stored_dtype.h"
+#include "cli/verbs.h"
+#include "weights/bind.h"
+#include "weights/checkpoint.h"
+
+namespace onceover {
+namespace {
+
+struct ConvertOptions {
+  std::string model, directory, dtype = "bf16";
+};
+
+void convert_checkpoint(const ConvertOptions& options) {
+  const Checkpoint checkpoint(options.model);
+  const Config config =
+      config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
+  const Plan plan = build(config);
+  const DType dtype = stored_dtype(options.dtype);
+  require_memory_for(plan, dtype, options.model);
+  const std::vector<TensorView> weights = bind_weights(plan, checkpoint.tensors(), options.model);
+  CheckpointWriter writer(options.directory, AtomicDirectory::Existing::Refuse);
+  std::vector<std::vector<std::byte>> stored;
+  TensorMap tensors;
+  double bytes = 0;
+  for (size_t id = 0; id < weights.size(); ++id) {
+    stored.push_back(encode(to_f32(weights[id]), dtype));
+    tensors[plan.weights[id].name] = {dtype, plan.weights[id].shape, stored.back()};
+    bytes += static_cast<double>(stored.back().size());
+  }
+  writer.add_config(config_to_json(config).dump(2) + "\n");
+  writer.add_weights(tensors);
+  for (const std::filesystem::path& file : checkpoint.tokenizer_files()) writer.add_copy(file);
+  writer.commit(plan.fingerprint(), nlohmann::json::object());
+  fmt::print("{}: {} tensors, {}\n", options.directory, tensors.size(), format_bytes(bytes));
+}
+
+}  // namespace
+
+Action convert_verb(CLI::App& app) {
+  auto options = std::make_shared<ConvertOptions>();
+  app.add_option("model", options->model, "the checkpoint directory to read")->type_name("MODEL")->required();
+  app.add_option("directory", options->directory, "the checkpoint directory to make; it must not exist")
+      ->type_name("DIRECTORY")
+      ->required();
+  declare_stored_dtype(app, options->dtype);
+  return [options] { convert_checkpoint(*options); };
+}
+
+}  // namespace onceover
