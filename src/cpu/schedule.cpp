@@ -1,21 +1,37 @@
 #include "cpu/schedule.h"
 
 #include <algorithm>
+#include <set>
 
 namespace onceover::cpu {
 namespace {
 
-// A run of steps of one layer application; its inner values may be dropped and made again.
+// A run of steps of one layer application or iteration; its inner values may be dropped and made again.
 struct Segment {
   ValueId first, last;
 };
 
-std::vector<Segment> layer_segments(const Plan& plan) {
+// By step: its layer; the same number for all layers of the loop when iterations are not to be divided; -1
+// outside layers.
+std::vector<int> segment_keys(const Plan& plan, bool whole_iterations) {
+  std::vector<int> keys;
+  std::set<int> looped;
+  for (const Step& step : plan.steps) {
+    keys.push_back(layer_of(plan.scopes[step.scope]));
+    if (step.loop > 0 && whole_iterations) looped.insert(keys.back());
+  }
+  for (int& key : keys) {
+    if (key >= 0 && looped.contains(key)) key = *looped.begin();
+  }
+  return keys;
+}
+
+std::vector<Segment> make_segments(const Plan& plan, Recompute recompute) {
   std::vector<Segment> segments;
-  const auto layer = [&](ValueId i) { return layer_of(plan.scopes[plan.steps[i].scope]); };
+  const std::vector<int> key = segment_keys(plan, recompute == Recompute::Iterations);
   for (ValueId i = 0; i < static_cast<ValueId>(plan.steps.size()); i++) {
     const bool joins =
-        i > 0 && layer(i) >= 0 && layer(i) == layer(i - 1) && plan.steps[i].loop == plan.steps[i - 1].loop;
+        i > 0 && key[i] >= 0 && key[i] == key[i - 1] && plan.steps[i].loop == plan.steps[i - 1].loop;
     if (joins) {
       segments.back().last = i;
     } else {
@@ -54,10 +70,10 @@ class Scheduler {
         reaches_(reaches_logits(plan)),
         first_trained_(first_trained(plan, options.gradient_loops)) {
     actions_ = schedule_forward(plan);
-    auto segments = layer_segments(plan);
+    const auto segments = make_segments(plan, options.recompute);
     for (auto segment = segments.rbegin(); segment != segments.rend() && segment->last >= first_trained_;
          ++segment) {
-      if (options.recompute && segment->last > segment->first) repeat_forward(*segment);
+      if (options.recompute != Recompute::None && segment->last > segment->first) repeat_forward(*segment);
       for (ValueId i = segment->last; i >= std::max(segment->first, first_trained_); i--) {
         if (reaches_[i]) actions_.push_back({Pass::Backward, i});
       }

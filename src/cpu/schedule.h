@@ -1,12 +1,14 @@
 // The order of work of one training step: a plan walked forwards, then backwards, with recomputation between.
 //
-// Recomputation is by layer application: only values that cross from one (loop, layer) to another are kept,
-// the inner ones are made again just before that layer's backward steps, so T loops need about the memory of
-// one plus T residual rows. Source of the idea: Chen et al., arXiv 1604.06174. Pure functions of a plan.
+// Recomputation is by layer application, or by iteration of the loop: only values that cross from one to
+// another are kept, the inner ones are made again just before its backward steps. So T iterations need about
+// the memory of one layer, or of one iteration, and T hidden states for each layer, or one. Source of the
+// idea: Chen et al., arXiv 1604.06174. Pure functions of a plan.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "execution/training_executor.h"
 #include "plan/plan.h"
 
 namespace onceover::cpu {
@@ -19,7 +21,7 @@ struct Action {
 };
 
 struct ScheduleOptions {
-  bool recompute = false;
+  Recompute recompute = Recompute::None;
   // Gradients flow through the last `gradient_loops` iterations of the loop only (truncated back-propagation
   // through time); 0 = through all. What lies before the first of them is not trained by that step.
   int gradient_loops = 0;

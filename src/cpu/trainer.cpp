@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/loops.h"
 #include "base/error.h"
 #include "cpu/kernels/adamw.h"
 
@@ -132,6 +133,18 @@ std::string Trainer::find_nonfinite(const TokenBatch& batch, const Depth& depth)
     return false;
   });
   return place;
+}
+
+std::vector<double> Trainer::loop_rms(const TokenBatch& batch, const Depth& depth) {
+  const std::vector<ValueId> ends = loop_ends(plan(depth.loops));
+  std::vector<double> rms;
+  if (ends.empty()) return rms;
+  run(batch, depth, false, {}, [&](ValueId made, std::span<const float> value) {
+    if (made != ends[rms.size()]) return true;
+    rms.push_back(std::sqrt(kernels::sum_of_squares(value) / static_cast<double>(value.size())));
+    return rms.size() < ends.size();
+  });
+  return rms;
 }
 
 int64_t Trainer::planned_bytes() const {

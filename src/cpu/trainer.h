@@ -16,8 +16,8 @@
 namespace onceover::cpu {
 
 struct TrainerOptions {
-  bool recompute = false;  // layers' inner values are made again in the backward pass instead of kept
-  int threads = 0;         // 0 = as many as the machine has
+  Recompute recompute = Recompute::None;
+  int threads = 0;  // 0 = as many as the machine has
 };
 
 // The plan at a number of loops; 0 = the model's own.
@@ -36,6 +36,7 @@ class Trainer : public TrainingExecutor {
   std::vector<float> read(WeightId id, Tensor which) const override;
   void write(WeightId id, Tensor which, std::span<const float> values) override;
   std::string find_nonfinite(const TokenBatch& batch, const Depth& depth) override;
+  std::vector<double> loop_rms(const TokenBatch& batch, const Depth& depth) override;
   int64_t planned_bytes() const override;
 
  private:

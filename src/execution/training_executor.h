@@ -25,6 +25,11 @@ struct LossSum {
   double balance = 0;  // load-balancing losses of routed layers, summed over layers, with their coefficient
 };
 
+// What of a step's values is dropped after the forward pass and made again for the backward pass: nothing;
+// the inner values of each layer application; or, in the loop of a looped model, those of whole iterations,
+// so that an iteration costs the memory of one hidden state.
+enum class Recompute : uint8_t { None, Layers, Iterations };
+
 // Which depth a batch runs, and how far back its gradient goes.
 struct Depth {
   int loops = 0;           // 0 = the config's
@@ -60,6 +65,13 @@ class TrainingExecutor {
   // The first value of a forward pass that is not finite, as "model.layers.3.mlp, loop 1"; "" when there is
   // none or the executor cannot tell.
   virtual std::string find_nonfinite(const TokenBatch& batch, const Depth& depth) {
+    static_cast<void>(batch), static_cast<void>(depth);
+    return {};
+  }
+
+  // Root mean square of the hidden state after each iteration of the loop; empty for a model that repeats
+  // nothing, or when the executor cannot tell.
+  virtual std::vector<double> loop_rms(const TokenBatch& batch, const Depth& depth) {
     static_cast<void>(batch), static_cast<void>(depth);
     return {};
   }

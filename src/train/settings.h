@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "execution/training_executor.h"
+
 namespace onceover {
 
 enum class ScheduleShape { Cosine, Linear, Wsd };
@@ -55,7 +57,7 @@ struct TrainSettings {
     double peak_gflops = 0;
   } run;
   struct Memory {
-    bool recompute = false;
+    Recompute recompute = Recompute::None;
   } memory;
 };
 

@@ -28,6 +28,11 @@ inline const auto& named_values(LoopSampling) {
                                                        {LoopSampling::Binomial, "binomial"}};
   return all;
 }
+inline const auto& named_values(Recompute) {
+  static const std::vector<Named<Recompute>> all = {
+      {Recompute::None, "none"}, {Recompute::Layers, "layers"}, {Recompute::Iterations, "iterations"}};
+  return all;
+}
 
 // Each calls f(section, key, member, range, meaning) for its keys.
 template <class S, class F>
@@ -98,7 +103,8 @@ void for_run_settings(S& s, F f) {
   f("run", "peak_gflops", s.run.peak_gflops, SettingRange{0, 1e12},
     "what the machine can do at most, in 1e9 FLOPs a second: the base of mfu; 0 = unknown");
   f("memory", "recompute", s.memory.recompute, any,
-    "keep only what passes between layers; compute the rest twice");
+    "none, or keep only what passes between layers, or between iterations of the loop; compute the rest "
+    "twice");
 }
 
 template <class S, class F>

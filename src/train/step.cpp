@@ -106,4 +106,10 @@ Validation validate(const TrainSettings& settings, const TokenSource& source, Tr
   return {loss, loss / std::numbers::ln2 / source.bytes_per_token};
 }
 
+std::vector<double> measure_loop_rms(const TrainSettings& settings, const TokenSource& source,
+                                     TrainingExecutor& executor) {
+  const int64_t count = std::min(settings.batch.micro_sequences, source.sequences);
+  return executor.loop_rms(read_sequences(source, 0, count, settings.data.sequence_length).batch(), Depth{});
+}
+
 }  // namespace onceover

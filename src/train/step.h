@@ -40,4 +40,8 @@ std::vector<bool> decayed_weights(const TrainSettings& settings, const std::vect
 // The mean loss over the first sequences of `source`.
 Validation validate(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor);
 
+// TrainingExecutor::loop_rms of the first micro-batch of `source`.
+std::vector<double> measure_loop_rms(const TrainSettings& settings, const TokenSource& source,
+                                     TrainingExecutor& executor);
+
 }  // namespace onceover

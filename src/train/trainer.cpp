@@ -84,6 +84,7 @@ class Trainer {
   Depth depth_of(int64_t step) const;
   void after_step();
   Record record() const;
+  void add_validation(Record& record) const;
   void save();
   [[noreturn]] void throw_stopped(const Error& error) const;
   void notice(std::string_view line) const {
@@ -191,7 +192,7 @@ void Trainer::after_step() {
   if (validated) validation_ = validate_now();
   if (validated || due(settings_.run.log_every)) {
     Record r = record();
-    if (validated) r.validation = validation_;
+    if (validated) add_validation(r);
     if (folder_) folder_->log(r);
     if (hooks_.on_record) hooks_.on_record(r);
     recent_tokens_ = 0;
@@ -216,6 +217,13 @@ Record Trainer::record() const {
   if (balanced_) r.extra["balance_loss"] = numbers_.balance;
   if (settings_.loops.sampling == LoopSampling::Binomial) r.extra["loops"] = depth_of(state_.step).loops;
   return r;
+}
+
+void Trainer::add_validation(Record& record) const {
+  record.validation = validation_;
+  int iteration = 0;
+  for (double rms : measure_loop_rms(settings_, *job_.validation, executor_))
+    record.extra[fmt::format("loop_{}_rms", ++iteration)] = rms;
 }
 
 void Trainer::throw_stopped(const Error& error) const {

@@ -139,9 +139,13 @@ TEST_P(TrainerParity, RecomputationChangesNothing) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const Tokens tokens = random_tokens(random, model.config.vocab_size);
-  const auto kept = make_trainer(model, weights), remade = make_trainer(model, weights, {.recompute = true});
-  EXPECT_EQ(gradients(*kept, tokens), gradients(*remade, tokens));
-  EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
+  const auto kept = make_trainer(model, weights);
+  const auto gradient = gradients(*kept, tokens);
+  for (Recompute recompute : {Recompute::Layers, Recompute::Iterations}) {
+    const auto remade = make_trainer(model, weights, {recompute});
+    EXPECT_EQ(gradient, gradients(*remade, tokens));
+    EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
+  }
 }
 
 TEST_P(TrainerParity, RunsRepeatBitForBitAndThreadsOnlyRound) {
@@ -219,6 +223,43 @@ TEST(Trainer, NamesTheFirstValueThatIsNotFinite) {
   const std::string place =
       trainer->find_nonfinite(random_tokens(random, model.config.vocab_size).batch(), {});
   EXPECT_EQ(place, "model.layers.1.mlp (linear), loop 0");
+}
+
+// Looping must not cost memory like depth does: an iteration keeps what it passes to the next, one hidden
+// state.
+TEST(Trainer, RecomputingKeepsOneHiddenStateForAnIteration) {
+  FreshRandom random;
+  const Model deepest = looped(32);
+  const Tokens tokens = random_tokens(random, deepest.config.vocab_size);
+  std::vector<int64_t> bytes;
+  for (int loops : {8, 16, 32}) {
+    const Model model = looped(loops);
+    const auto trainer =
+        make_trainer(model, test::random_weights(model.plan, random.seed()), {Recompute::Iterations});
+    const LossSum sum = trainer->accumulate(tokens.batch(), {}, 1, 0);
+    EXPECT_TRUE(std::isfinite(sum.loss) && std::isfinite(trainer->gradient_norm())) << loops;
+    bytes.push_back(trainer->planned_bytes());
+  }
+  const int64_t hidden_state = sequences * length * deepest.config.hidden_size * 4;
+  EXPECT_GE(bytes[1] - bytes[0], 8 * hidden_state);
+  EXPECT_LE(bytes[1] - bytes[0], 10 * hidden_state);
+  EXPECT_EQ(bytes[2] - bytes[1], 2 * (bytes[1] - bytes[0]));
+}
+
+TEST(Trainer, MeasuresTheHiddenStateAfterEachIteration) {
+  FreshRandom random;
+  const Model model = looped(3);
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const std::vector<double> rms = make_trainer(model, weights)->loop_rms(tokens.batch(), {});
+  ASSERT_EQ(rms.size(), 3u);
+  // The first iterations of a deeper run are those of a shallower one, whose loop then ends.
+  const Model shallow = looped(2);
+  const std::vector<double> fewer = make_trainer(shallow, weights)->loop_rms(tokens.batch(), {});
+  ASSERT_EQ(fewer.size(), 2u);
+  for (size_t t = 0; t < 2; t++) EXPECT_NEAR(fewer[t], rms[t], 1e-6 * rms[t]);
+  EXPECT_GT(rms[2], 0);
+  EXPECT_TRUE(make_trainer(looped(1), weights)->loop_rms(tokens.batch(), {}).empty());
 }
 
 TEST(Trainer, LearnsAFixedBatchByHeart) {

@@ -35,7 +35,7 @@ struct CpuRun {
 
   explicit CpuRun(const TrainSettings& settings, int64_t last = 1 << 30,
                   const Config& config = looped_config())
-      : executor([config](int loops) { return build(config, {loops}); }, {false, 1}) {
+      : executor([config](int loops) { return build(config, {loops}); }, {Recompute::None, 1}) {
     int64_t step = 0;
     Hooks hooks;
     hooks.on_step = [&](int64_t s, double) { step = s; };
@@ -81,11 +81,27 @@ TEST(CpuTraining, SplitsAStepWithoutChangingIt) {
   }
 }
 
+TEST(CpuTraining, RecordsTheHiddenStateOfEveryIterationBesideTheValidation) {
+  TrainSettings s = testing::bigram_settings();
+  const Config config = looped_config();
+  cpu::Trainer executor([config](int loops) { return build(config, {loops}); }, {Recompute::None, 1});
+  std::vector<Record> records;
+  Hooks hooks;
+  hooks.on_record = [&](const Record& record) { records.push_back(record); };
+  train(s, job_of(config), executor, hooks);
+  ASSERT_FALSE(records.empty());
+  for (const Record& record : records) {
+    EXPECT_EQ(record.extra.contains("loop_3_rms"), record.validation.has_value());
+    EXPECT_FALSE(record.extra.contains("loop_4_rms"));
+  }
+  EXPECT_GT(records.back().extra.at("loop_3_rms"), 0);
+}
+
 TEST(CpuTraining, NamesTheFirstValueThatIsNotFinite) {
   const MemoryFolder folder;
   const CpuRun run(testing::bigram_settings(folder.path()), 5);
   const Config config = looped_config();
-  cpu::Trainer executor([config](int loops) { return build(config, {loops}); }, {false, 1});
+  cpu::Trainer executor([config](int loops) { return build(config, {loops}); }, {Recompute::None, 1});
   Hooks hooks;
   hooks.on_step = [&](int64_t, double) {
     auto values = executor.read(1, TrainingExecutor::Tensor::Weight);

@@ -75,13 +75,13 @@ TEST(TrainSettings, AreOverriddenByWords) {
   override_setting(s, "run.folder=123");
   override_setting(s, "schedule.steps=20");
   override_setting(s, "optimiser.learning_rate=1e-3");
-  override_setting(s, "memory.recompute=true");
+  override_setting(s, "memory.recompute=layers");
   override_setting(s, "loops.sampling=binomial");
   override_setting(s, "checkpoint.resume=a=b");
   EXPECT_EQ(s.run.folder, "123");
   EXPECT_EQ(s.schedule.steps, 20);
   EXPECT_EQ(s.optimiser.learning_rate, 1e-3);
-  EXPECT_TRUE(s.memory.recompute);
+  EXPECT_EQ(s.memory.recompute, Recompute::Layers);
   EXPECT_EQ(s.loops.sampling, LoopSampling::Binomial);
   EXPECT_EQ(s.checkpoint.resume, "a=b");
 }

@@ -1,0 +1,13 @@
+// Where the iterations of a plan's loop end.
+#pragma once
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace onceover {
+
+// The hidden state after each iteration of the loop, in order: the last Add of iteration 0, 1, … Empty for a
+// plan that repeats nothing.
+std::vector<ValueId> loop_ends(const Plan& plan);
+
+}  // namespace onceover
