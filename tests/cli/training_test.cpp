@@ -1,0 +1,168 @@
+// From text to a model that writes, through the program as a user runs it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "cli/program.h"
+#include "support/random.h"
+#include "support/temporary_folder.h"
+
+namespace onceover {
+namespace {
+
+// The lines "ab", a document each, as shards of bytes.
+void prepare_lines(const TemporaryFolder& folder, int lines) {
+  std::ofstream text(folder / "text");
+  for (int i = 0; i < lines; i++) text << "ab\n";
+  text.close();
+  const std::string tokenizer = (folder / "tokenizer").string(), shards = (folder / "shards").string();
+  EXPECT_EQ(run_program({"tokenizer", "bytes", tokenizer}).status, 0);
+  const ProgramResult prepared = run_program({"prepare", (folder / "text").string(), "--separator", "\\n",
+                                              "--tokenizer", tokenizer, "--output", shards});
+  ASSERT_EQ(prepared.status, 0) << prepared.err;
+}
+
+// `onceover train` on those shards in the folder `run`, with further settings behind it.
+std::vector<std::string> train_arguments(const TemporaryFolder& folder, const std::string& run) {
+  std::ofstream(folder / "settings.toml") << fmt::format(R"(
+    [model]
+    config = "yoco-u-tiny"
+    [data]
+    shards = "{0}/shards"
+    sequence_length = 16
+    [batch]
+    tokens = 64
+    micro_sequences = 4
+    [optimiser]
+    learning_rate = 0.003
+    [run]
+    threads = 1
+    tensorboard = false
+    )",
+                                                         folder.path().string());
+  return {"train", (folder / "settings.toml").string(), "--run.folder=" + run};
+}
+
+std::vector<std::string> plus(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(TrainedModel, LearnsWhereADocumentEnds) {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  prepare_lines(folder, 500);
+  const ProgramResult trained =
+      run_program(plus(train_arguments(folder, run), {"--schedule.steps=200", "--run.log_every=100"}));
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const ProgramResult written =
+      run_program({"generate", "--model", run + "/step_000200", "--temperature", "0", "a"});
+  EXPECT_EQ(written.out, "ab\n");
+  EXPECT_NE(written.err.find("ended by stop"), std::string::npos) << written.err;
+}
+
+// `onceover train` in a process of its own.
+class RunningTraining {
+ public:
+  explicit RunningTraining(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = plus({ONCEOVER_PROGRAM}, arguments);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    for (int fd : {STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn(&child_, argv[0], &quiet, nullptr, argv.data(), environ) != 0) child_ = -1;
+    posix_spawn_file_actions_destroy(&quiet);
+  }
+  bool running() const {
+    siginfo_t ended{};
+    return child_ > 0 && waitid(P_PID, child_, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
+  }
+  // Whether it was still training.
+  bool kill() const {
+    int status = 0;
+    return child_ > 0 && ::kill(child_, SIGKILL) == 0 && waitpid(child_, &status, 0) == child_ &&
+           WIFSIGNALED(status);
+  }
+
+ private:
+  pid_t child_ = -1;
+};
+
+int64_t newest_step(const std::filesystem::path& run) {
+  int64_t newest = 0;
+  if (!std::filesystem::exists(run)) return newest;
+  for (const auto& entry : std::filesystem::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step_") && name.size() == std::string("step_000000").size())
+      newest = std::max<int64_t>(newest, std::stoll(name.substr(5)));
+  }
+  return newest;
+}
+
+void await_step(const RunningTraining& child, const std::filesystem::path& run, int64_t step) {
+  while (child.running() && newest_step(run) < step)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Milliseconds from the start of a run to its first checkpoint, on this machine at this load.
+int64_t milliseconds_to_checkpoint(const std::vector<std::string>& arguments,
+                                   const std::filesystem::path& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  const RunningTraining child(arguments);
+  await_step(child, run, 1);
+  EXPECT_TRUE(child.kill());
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+TEST(KillSoak, FiftyKillsOfTheProgramLeaveTheSameModel) {
+  constexpr int kills = 50;
+  test::FreshRandom random;
+  const TemporaryFolder folder;
+  prepare_lines(folder, 500);
+  const std::string killed = (folder / "killed").string();
+  const auto endless =
+      plus(train_arguments(folder, killed), {"--schedule.tokens=100000000", "--schedule.shape=wsd",
+                                             "--checkpoint.every=1", "--checkpoint.keep_last=2"});
+  const int64_t longest = 2 * milliseconds_to_checkpoint(endless, killed);
+  int64_t newest = 0, advanced = 0;
+  for (int i = 0; i < kills; i++) {
+    const RunningTraining child(endless);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random.between(0, longest)));
+    ASSERT_TRUE(child.kill()) << "the run ended by itself";
+    const int64_t step = newest_step(killed);
+    ASSERT_GE(step, newest);
+    advanced += step > newest;
+    newest = step;
+  }
+  EXPECT_GT(advanced, 0);
+
+  const std::string whole = (folder / "whole").string(), last = fmt::format("step_{:06}", newest);
+  std::vector<std::string> once = endless;
+  once.back() = "--checkpoint.keep_last=1000000";
+  std::replace(once.begin(), once.end(), "--run.folder=" + killed, "--run.folder=" + whole);
+  const RunningTraining uninterrupted(once);
+  await_step(uninterrupted, whole, newest);
+  ASSERT_TRUE(uninterrupted.kill());
+  for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
+    EXPECT_EQ(bytes_of(folder / "killed" / last / file), bytes_of(folder / "whole" / last / file)) << file;
+  }
+}
+
+}  // namespace
+}  // namespace onceover
