@@ -9,12 +9,13 @@
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
+#include "support/places.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
 
-const std::string folder = ONCEOVER_SOURCE_DIR "/tests/golden/plans/";
+const std::string folder = (test::source_folder() / "tests/golden/plans/").string();
 
 std::vector<std::pair<std::string, Config>> wirings() {
   std::vector<std::pair<std::string, Config>> all;

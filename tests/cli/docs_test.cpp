@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "support/places.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
@@ -8,7 +9,7 @@ namespace {
 
 TEST(Docs, GeneratedPagesAreCurrent) {
   for (const std::string page : {"cli", "config"}) {
-    const std::string path = ONCEOVER_SOURCE_DIR "/docs/" + page + ".md";
+    const std::string path = (test::source_folder() / "docs" / (page + ".md")).string();
     EXPECT_TRUE(read_bytes(path) == run_program({"docs", page}).out)
         << path << " is not current; run: build/release/onceover docs " << page << " > docs/" << page
         << ".md";

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "support/places.h"
+
 namespace onceover {
 
 struct ProgramResult {
@@ -33,7 +35,7 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments,
                                  const std::string& input = "/dev/null") {
   const TemporaryFile out(std::tmpfile(), &std::fclose), err(std::tmpfile(), &std::fclose);
   if (!out || !err) throw std::runtime_error("no temporary file");
-  std::vector<std::string> words = {ONCEOVER_PROGRAM};
+  std::vector<std::string> words = {test::program().string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

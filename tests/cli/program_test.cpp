@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "support/places.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
@@ -12,7 +13,7 @@ namespace {
 
 // Exit status of a shell command in which $ONCEOVER is the program.
 int shell(const std::string& command) {
-  setenv("ONCEOVER", ONCEOVER_PROGRAM, 1);
+  setenv("ONCEOVER", test::program().c_str(), 1);
   const int status = std::system(("( " + command + " ) 2>/dev/null").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

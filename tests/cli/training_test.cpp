@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cli/program.h"
+#include "support/places.h"
 #include "support/random.h"
 #include "support/temporary_folder.h"
 
@@ -77,7 +78,7 @@ TEST(TrainedModel, LearnsWhereADocumentEnds) {
 class RunningTraining {
  public:
   explicit RunningTraining(const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = plus({ONCEOVER_PROGRAM}, arguments);
+    std::vector<std::string> words = plus({test::program().string()}, arguments);
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);

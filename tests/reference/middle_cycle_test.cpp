@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "support/oracle.h"
+#include "support/places.h"
 #include "support/random.h"
 #include "support/unroll.h"
 
@@ -18,7 +19,7 @@ namespace onceover::test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(std::string(ONCEOVER_SOURCE_DIR) + "/" + path);
+  std::ifstream file(test::source_folder() / path);
   EXPECT_TRUE(file) << path;
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);

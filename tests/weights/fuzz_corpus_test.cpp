@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/places.h"
 #include "support/temporary_folder.h"
 #include "weights/damaged_files.h"
 #include "weights/tensor_files.h"
@@ -11,9 +12,7 @@
 namespace onceover {
 namespace {
 
-std::filesystem::path corpus(const char* name) {
-  return std::filesystem::path(ONCEOVER_SOURCE_DIR) / "fuzz/corpus" / name;
-}
+std::filesystem::path corpus(const char* name) { return test::source_folder() / "fuzz/corpus" / name; }
 
 // Files that f accepts; any exception but an Error escapes and fails the test.
 template <class F>
