@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace onceover {
 namespace {

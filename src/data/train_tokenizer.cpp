@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/sentencepiece_tokenizer.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/utf8.h"
+#include "report/drawn_text.h"
 
 namespace onceover {
 namespace {

@@ -7,7 +7,7 @@
 namespace onceover {
 
 // Safe as element text and as a quoted attribute value: & < > " ' are escaped, the rest is clean_text()
-// (utf8.h).
+// (drawn_text.h).
 std::string escape_markup(std::string_view text);
 
 // A <table>: the first row is the header. A column whose cells all look like numbers is right-aligned. Every

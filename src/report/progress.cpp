@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "report/utf8.h"
+#include "base/utf8.h"
+#include "report/drawn_text.h"
 
 namespace onceover {
 namespace {

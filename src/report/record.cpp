@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "report/utf8.h"
+#include "report/drawn_text.h"
 
 namespace onceover {
 namespace {

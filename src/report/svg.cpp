@@ -5,10 +5,10 @@
 #include <stdexcept>
 
 #include "report/curve.h"
+#include "report/drawn_text.h"
 #include "report/markup.h"
 #include "report/palette.h"
 #include "report/plot.h"
-#include "report/utf8.h"
 
 namespace onceover {
 namespace {

@@ -9,7 +9,7 @@
 #include <chrono>
 
 #include "report/crc32c.h"
-#include "report/utf8.h"
+#include "report/drawn_text.h"
 
 namespace onceover {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 
 namespace onceover {
 namespace {
@@ -21,19 +22,14 @@ constexpr auto bytes_in_order = [] {
   return bytes;
 }();
 
-std::string utf8_below_0x800(int codepoint) {
-  if (codepoint < 0x80) return std::string(1, static_cast<char>(codepoint));
-  return {static_cast<char>(0xC0 | (codepoint >> 6)), static_cast<char>(0x80 | (codepoint & 0x3F))};
-}
-
 // The visible character that GPT-2's byte-level alphabet gives to each byte: printable Latin-1 stands for
 // itself, the other 68 bytes take U+0100 and on, in order.
 std::array<std::string, 256> byte_level_alphabet() {
   std::array<std::string, 256> alphabet;
-  int next = 0x100;
-  for (int byte = 0; byte < 256; byte++) {
+  char32_t next = 0x100;
+  for (char32_t byte = 0; byte < 256; byte++) {
     const bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-    alphabet[static_cast<size_t>(byte)] = utf8_below_0x800(printable ? byte : next++);
+    append_utf8(alphabet[byte], printable ? byte : next++);
   }
   return alphabet;
 }

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/utf8.h"
 #include "text/protobuf_wire.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 #include "text/piece_cache.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/child_process.h"
 #include "text/sentencepiece_model.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/folder.h"
 #include "text/samples.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -12,7 +12,8 @@
 #include <optional>
 #include <thread>
 
-#include "report/utf8.h"
+#include "base/utf8.h"
+#include "report/drawn_text.h"
 
 namespace onceover {
 namespace {

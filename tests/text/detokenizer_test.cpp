@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
 #include "text/byte_tokenizer.h"
 #include "text/sentencepiece_models.h"
-#include "text/utf8.h"
 
 namespace onceover {
 namespace {

@@ -1,22 +1,11 @@
-#include "report/utf8.h"
+#include "report/drawn_text.h"
 
 #include <array>
 
+#include "base/utf8.h"
+
 namespace onceover {
 namespace {
-
-int sequence_length(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return 2;
-  if (lead >= 0xE0 && lead < 0xF0) return 3;
-  if (lead >= 0xF0 && lead < 0xF5) return 4;
-  return 0;
-}
-
-bool is_scalar(char32_t code, int length) {
-  constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
-  return code >= smallest[length] && code <= 0x10FFFF && !(code >= 0xD800 && code < 0xE000);
-}
 
 bool is_printable(char32_t code) {
   if (code == '\t' || code == '\n') return true;
@@ -44,33 +33,6 @@ int columns_of(char32_t code) {
 }
 
 }  // namespace
-
-char32_t next_code_point(std::string_view text, size_t& at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const int length = sequence_length(lead);
-  if (length == 1) return text[at++], lead;
-  if (length == 0 || at + length > text.size()) return at++, replacement_character;
-  char32_t code = lead & (0x7F >> length);
-  for (int i = 1; i < length; i++) {
-    const auto byte = static_cast<unsigned char>(text[at + i]);
-    if ((byte & 0xC0) != 0x80) return at++, replacement_character;
-    code = code << 6 | (byte & 0x3F);
-  }
-  if (!is_scalar(code, length)) return at++, replacement_character;
-  at += length;
-  return code;
-}
-
-void append_utf8(std::string& text, char32_t code) {
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-    return;
-  }
-  const int extra = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  constexpr std::array<int, 4> lead{0, 0xC0, 0xE0, 0xF0};
-  text += static_cast<char>(lead[extra] | static_cast<int>(code >> (6 * extra)));
-  for (int i = extra - 1; i >= 0; i--) text += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3F));
-}
 
 std::string clean_text(std::string_view text) {
   std::string clean;

@@ -1,6 +1,7 @@
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
+#include <array>
 
 namespace onceover {
 namespace {
@@ -51,6 +52,27 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+char32_t next_code_point(std::string_view text, size_t& at) {
+  const size_t bytes = utf8_char_bytes(text.substr(at, 4));
+  if (bytes == 0) return at++, replacement_character;
+  constexpr std::array<unsigned char, 5> lead_bits{0, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = static_cast<unsigned char>(text[at]) & lead_bits[bytes];
+  for (size_t i = 1; i < bytes; i++) code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3F);
+  at += bytes;
+  return code;
+}
+
+void append_utf8(std::string& text, char32_t code) {
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+    return;
+  }
+  const int extra = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::array<int, 4> lead{0, 0xC0, 0xE0, 0xF0};
+  text += static_cast<char>(lead[extra] | static_cast<int>(code >> (6 * extra)));
+  for (int i = extra - 1; i >= 0; i--) text += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3F));
+}
+
 size_t utf8_unfinished_bytes(std::string_view text) {
   for (size_t back = 1; back <= std::min<size_t>(3, text.size()); back++) {
     const std::string_view tail = text.substr(text.size() - back);
@@ -66,7 +88,7 @@ std::string display_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t length = utf8_char_bytes(bytes);
     if (length == 0) {
-      text += "\xEF\xBF\xBD";
+      append_utf8(text, replacement_character);
     } else {
       text += bytes.substr(0, length);
     }

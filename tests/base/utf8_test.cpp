@@ -1,4 +1,4 @@
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace onceover {
 namespace {
 
-const std::string replacement = "\xEF\xBF\xBD";
+const std::string shown_replacement = "\xEF\xBF\xBD";
 
 TEST(Utf8, CharactersOfEveryLengthAreWhole) {
   EXPECT_EQ(utf8_char_bytes("a"), 1u);
@@ -35,11 +35,31 @@ TEST(Utf8, OnlyBytesThatMayStillBecomeACharacterAreUnfinished) {
   EXPECT_EQ(utf8_unfinished_bytes(""), 0u);
 }
 
+TEST(Utf8, EveryCodePointComesBack) {
+  for (char32_t code = 0; code <= 0x10FFFF; code++) {
+    if (code >= 0xD800 && code < 0xE000) continue;
+    std::string text;
+    append_utf8(text, code);
+    size_t at = 0;
+    ASSERT_EQ(next_code_point(text, at), code);
+    ASSERT_EQ(at, text.size());
+  }
+}
+
+TEST(Utf8, AByteThatBeginsNoCharacterReadsAsOneReplacement) {
+  for (const std::string bad :
+       {"\x80x", "\xC0\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x9C"}) {
+    size_t at = 0;
+    EXPECT_EQ(next_code_point(bad, at), replacement_character);
+    EXPECT_EQ(at, 1u);
+  }
+}
+
 TEST(Utf8, EachInvalidByteIsShownAsOneReplacementCharacter) {
-  EXPECT_EQ(display_utf8("a\xEA\xB9"), "a" + replacement + replacement);
+  EXPECT_EQ(display_utf8("a\xEA\xB9"), "a" + shown_replacement + shown_replacement);
   EXPECT_EQ(display_utf8("a\xEA"
                          "a"),
-            "a" + replacement + "a");
+            "a" + shown_replacement + "a");
   EXPECT_EQ(display_utf8("✅"), "✅");
 }
 
