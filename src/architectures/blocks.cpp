@@ -1,6 +1,5 @@
 #include "architectures/blocks.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace onceover {
@@ -96,7 +95,7 @@ ValueId retention_layer(Builder& b, const Config& c, int layer, ValueId x) {
   return layer_around(b, c, layer, x, [&](ValueId n) {
     auto scope = b.scope("retention");
     const int d = c.hidden_size;
-    const int heads = c.num_retention_heads > 0 ? c.num_retention_heads : std::max(1, d / 256);
+    const int heads = retention_heads(c);
     const Init in = retention_init(c, d, d, Side::In);
     const auto project = [&](const char* name) { return b.linear(n, name, {d, "heads", "residual", in}); };
     const ValueId q = position_rows(b, c, project("q_proj"), heads, c.self_position_embedding);

@@ -240,7 +240,7 @@ void check_heads(const Config& c, const std::string& where) {
   require(static_cast<int64_t>(c.num_attention_heads) * c.head_dim <= 1 << 22, where,
           "attention is wider than 4194304");
   if (c.self_mixer != Mixer::Retention) return;
-  const int heads = c.num_retention_heads > 0 ? c.num_retention_heads : std::max(1, c.hidden_size / 256);
+  const int heads = retention_heads(c);
   require(c.hidden_size % (2 * heads) == 0, where,
           fmt::format("hidden_size {} does not split into {} retention heads of even width", c.hidden_size,
                       heads));
@@ -266,10 +266,10 @@ std::string idle_reason(const Config& c, const Architecture& architecture, const
   static const std::set<std::string> routed = {"num_experts_per_tok", "moe_intermediate_size",
                                                "shared_expert_intermediate_size", "norm_topk_prob",
                                                "router_aux_loss_coef"};
-  static const std::set<std::string> retention = {"num_retention_heads", "retention_temperature"};
   if (!common && !knows_key(architecture, key)) return fmt::format("for architecture '{}'", c.architecture);
   if (c.num_experts == 0 && routed.contains(key)) return "while num_experts is 0";
-  if (c.self_mixer == Mixer::Attention && retention.contains(key)) return "while self_mixer is \"attention\"";
+  if (c.self_mixer == Mixer::Attention && std::ranges::count(retention_keys, key) > 0)
+    return "while self_mixer is \"attention\"";
   return "";
 }
 
@@ -291,6 +291,10 @@ void check_experts(const Config& c, const std::string& where) {
 }
 
 }  // namespace
+
+int retention_heads(const Config& c) {
+  return c.num_retention_heads > 0 ? c.num_retention_heads : std::max(1, c.hidden_size / 256);
+}
 
 std::vector<ConfigKey> config_keys() {
   std::vector<ConfigKey> keys;

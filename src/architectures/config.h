@@ -70,6 +70,9 @@ struct Config {
   double router_aux_loss_coef = 0.01;
 };
 
+// The heads of a retention layer: num_retention_heads or what stands for its 0.
+int retention_heads(const Config& config);
+
 // Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of
 // the architecture (registry.h), or of Hugging Face's Llama where only model_type says "llama".
 Config config_from_json(const nlohmann::json& json, const std::string& where);

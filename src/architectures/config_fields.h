@@ -1,5 +1,8 @@
 // The one table of config.json keys: reading, writing, the nearest-name hint and docs/config.md all walk it.
 #pragma once
+#include <array>
+#include <string_view>
+
 #include "architectures/config.h"
 
 namespace onceover {
@@ -41,6 +44,10 @@ inline const auto& choices(Initializer) {
                                                        {Initializer::Yoco, "yoco"}};
   return all;
 }
+
+// Keys that say something only while self_mixer is "retention".
+inline constexpr std::array<std::string_view, 2> retention_keys = {"num_retention_heads",
+                                                                   "retention_temperature"};
 
 // Calls f(key, member, range, common, meaning) for every key. `common` keys mean something in every
 // architecture, the others only where the registry lists them.

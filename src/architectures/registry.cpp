@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "architectures/architectures.h"
+#include "architectures/config_fields.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -50,11 +51,16 @@ std::vector<std::string> yoco_keys_and(std::vector<std::string> more) {
   return more;
 }
 
+// The architectures whose self-decoder may mix by retention.
+std::vector<std::string> mixer_keys_and(std::vector<std::string> more) {
+  more.push_back("self_mixer");
+  more.insert(more.end(), retention_keys.begin(), retention_keys.end());
+  return yoco_keys_and(std::move(more));
+}
+
 }  // namespace
 
 const std::vector<Architecture>& all_architectures() {
-  static const std::vector<std::string> retention = {"self_mixer", "num_retention_heads",
-                                                     "retention_temperature"};
   static const std::vector<Architecture> table = {
       {"transformer",
        "decoder-only Transformer (Llama form)",
@@ -72,9 +78,9 @@ const std::vector<Architecture>& all_architectures() {
        rins_defaults,
        {"sliding_window", "self_position_embedding", "num_loops", "num_recursed_layers"}},
       {"yoco", "windowed or retention self-decoder, one global cache, cross-decoder (YOCO)", yoco_u,
-       yoco_defaults, yoco_keys_and(retention)},
+       yoco_defaults, mixer_keys_and({})},
       {"yoco-u", "YOCO with its self-decoder looped (Universal YOCO)", yoco_u, yoco_u_defaults,
-       yoco_keys_and({"num_loops", "self_mixer", "num_retention_heads", "retention_temperature"})},
+       mixer_keys_and({"num_loops"})},
       {"yoco-upper-loop", "YOCO with its cross-decoder looped (ablation)", yoco_upper_loop, yoco_u_defaults,
        yoco_keys_and({"num_loops"})},
       {"yoco-upper-loop-unshared", "upper half looped with full attention, a cache each (ablation)",

@@ -23,6 +23,9 @@ std::string format_count(double count);
 // 18610000000 -> "18.61 GFLOP". Powers of 1000.
 std::string format_flops(double flops);
 
+// "[3, 4]".
+std::string shape_text(const std::vector<int64_t>& shape);
+
 // Columns padded to their widest cell; the first column left-aligned, the others right-aligned. No trailing
 // spaces.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);

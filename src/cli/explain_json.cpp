@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "cli/explain.h"
 
 namespace onceover {
@@ -88,7 +89,7 @@ nlohmann::ordered_json explanation_json(const Explanation& e, bool plan) {
                {"loops", e.loops},
                {"layer_applications", e.layer_applications},
                {"steps", e.plan.steps.size()},
-               {"fingerprint", fmt::format("{:016x}", e.plan.fingerprint())}};
+               {"fingerprint", to_hex(e.plan.fingerprint())}};
   json["parameters"] = {{"total", e.parameters.total},
                         {"active", e.parameters.active},
                         {"embedding", e.parameters.embedding},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "cli/explain.h"
 
@@ -14,7 +15,7 @@ std::string line(const char* label, const std::string& value) {
 
 std::string count_text(int64_t n) { return fmt::format("{} ({})", format_count(static_cast<double>(n)), n); }
 
-std::string shape_text(const Explanation& e) {
+std::string sizes_text(const Explanation& e) {
   const Config& c = e.config;
   std::string text =
       fmt::format("{} layers, hidden {}, {} heads of {} ({} for keys and values)", c.num_hidden_layers,
@@ -31,12 +32,12 @@ std::string identity_text(const Explanation& e) {
   const Config& c = e.config;
   std::string out = e.name + "\n";
   out += line("architecture", fmt::format("{}: {}", c.architecture, e.summary));
-  out += line("shape", shape_text(e));
+  out += line("shape", sizes_text(e));
   out += line("vocabulary", fmt::format("{}{}", c.vocab_size, c.tie_word_embeddings ? ", tied" : ""));
   out += line("loops", std::to_string(e.loops));
   out += line("layer applications", std::to_string(e.layer_applications));
-  out +=
-      line("plan", fmt::format("{} steps, fingerprint {:016x}", e.plan.steps.size(), e.plan.fingerprint()));
+  out += line("plan",
+              fmt::format("{} steps, fingerprint {}", e.plan.steps.size(), to_hex(e.plan.fingerprint())));
   out += "\nparameters\n";
   out += line("total", count_text(e.parameters.total));
   out += line("active", count_text(e.parameters.active));

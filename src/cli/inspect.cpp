@@ -7,6 +7,7 @@
 
 #include "architectures/registry.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/verbs.h"
@@ -35,7 +36,7 @@ nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
   const Plan plan = build(config);
   bind_weights(plan, checkpoint.tensors(), checkpoint.directory().string());
   if (checkpoint.has_state()) checkpoint.require_plan(plan.fingerprint());
-  return {{"architecture", config.architecture}, {"fingerprint", fmt::format("{:016x}", plan.fingerprint())}};
+  return {{"architecture", config.architecture}, {"fingerprint", to_hex(plan.fingerprint())}};
 }
 
 bool is_checkpoint(const std::filesystem::path& path) {

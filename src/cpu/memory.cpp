@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cpu/kernels/buffer.h"
+
 namespace onceover::cpu {
 namespace {
-
-constexpr int64_t alignment_floats = 16;  // a cache line
 
 // Walks the actions and gives every value, side result and gradient a buffer.
 class Assigner {
@@ -132,8 +132,7 @@ int64_t place(std::vector<Buffer>& buffers, const std::vector<int>& owners) {
       const Buffer& other = buffers[other_id];
       if (other.dies < buffer.born || buffer.dies < other.born) continue;
       if (offset + buffer.elements <= other.offset) break;
-      offset = std::max(offset, other.offset + (other.elements + alignment_floats - 1) / alignment_floats *
-                                                   alignment_floats);
+      offset = std::max(offset, other.offset + kernels::whole_lines(other.elements));
     }
     buffer.offset = offset;
     peak = std::max(peak, offset + buffer.elements);

@@ -20,7 +20,7 @@ constexpr int no_buffer = -1;
 struct Buffer {
   int64_t elements = 0;    // floats
   int born = 0, dies = 0;  // indices into the actions
-  int64_t offset = -1;     // floats from the start of the arena, a multiple of 16
+  int64_t offset = -1;     // floats from the start of the arena, whole cache lines
 };
 
 // The buffers one action works on.

@@ -4,17 +4,12 @@
 #include <cstring>
 
 namespace onceover::cpu {
-namespace {
-
-constexpr int64_t alignment_floats = 16;  // a cache line
-
-}  // namespace
 
 Parameters::Parameters(const std::vector<WeightSpec>& specs, std::initializer_list<Kind> kinds) {
   for (const WeightSpec& spec : specs) {
     offsets_.push_back(floats_);
     sizes_.push_back(spec.elements());
-    floats_ += (spec.elements() + alignment_floats - 1) / alignment_floats * alignment_floats;
+    floats_ += kernels::whole_lines(spec.elements());
   }
   for (Kind kind : kinds) {
     std::memset(arenas_[static_cast<size_t>(kind)].reserve(floats_), 0,

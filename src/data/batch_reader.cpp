@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "data/shard_set.h"
 
 namespace onceover {

@@ -16,6 +16,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/file_descriptor.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
 #include "data/prepare_unit.h"

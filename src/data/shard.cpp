@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/hex.h"
 
 namespace onceover {
 namespace {
@@ -124,7 +125,7 @@ std::span<const uint64_t> Shard::document_ends() const {
 void Shard::verify() const {
   const uint64_t found = hash64(file_.bytes().subspan(sizeof(Header)));
   if (found != hash_)
-    throw Error("{}: content has hash {:016x}, the header says {:016x}", path().string(), found, hash_);
+    throw Error("{}: content has hash {}, the header says {}", path().string(), to_hex(found), to_hex(hash_));
 }
 
 }  // namespace onceover

@@ -1,10 +1,11 @@
 #include "data/shard_set.h"
 
-#include <charconv>
 #include <numeric>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_name.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
 
@@ -42,15 +43,6 @@ uint64_t SplitListing::tokens() const { return sum(shards, &ShardListing::tokens
 uint64_t SplitListing::documents() const { return sum(shards, &ShardListing::documents); }
 uint64_t SplitListing::source_bytes() const { return sum(shards, &ShardListing::source_bytes); }
 
-std::string to_hex(uint64_t value) { return fmt::format("{:016x}", value); }
-
-uint64_t from_hex(const std::string& text, const std::string& where) {
-  uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (text.size() == 16 && problem == std::errc() && end == text.data() + text.size()) return value;
-  throw Error("{}: '{}' is not a number of 16 hex digits", where, text);
-}
-
 Json to_json(const ShardListing& shard) {
   return {{"file", shard.file},
           {"tokens", shard.tokens},
@@ -61,10 +53,8 @@ Json to_json(const ShardListing& shard) {
 
 ShardListing shard_listing(const nlohmann::json& json, const std::string& where) try {
   ShardListing shard{json.at("file"), json.at("tokens"), json.at("documents"), json.at("source_bytes"),
-                     from_hex(json.at("hash"), where)};
-  if (shard.file.empty() || shard.file.find('/') != std::string::npos || shard.file == "..") {
-    throw Error("{}: '{}' is not a file name", where, shard.file);
-  }
+                     from_hex(json.at("hash").get_ref<const std::string&>(), where)};
+  require_plain_file_name(shard.file, where);
   return shard;
 } catch (const nlohmann::json::exception& e) {
   throw Error("{}: not the listing of a shard: {}", where, e.what());

@@ -34,11 +34,7 @@ struct ShardSet {
 
 nlohmann::ordered_json to_json(const ShardListing& shard);
 
-// `where` names the file in errors. A file name with a '/' is refused.
+// `where` names the file in errors. What is no plain file name is refused.
 ShardListing shard_listing(const nlohmann::json& json, const std::string& where);
-
-// 64 bits as JSON: 16 hex digits, since JSON readers keep only 53 bits of a number.
-std::string to_hex(uint64_t value);
-uint64_t from_hex(const std::string& text, const std::string& where);
 
 }  // namespace onceover

@@ -5,13 +5,10 @@
 #include <cstdlib>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace onceover {
 namespace {
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
 
 std::string init_text(const Init& init) {
   switch (init.rule) {

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/partial.h"
 
 namespace onceover {
@@ -78,8 +79,8 @@ RunState RunFolder::load(const std::filesystem::path& directory, const RunState&
   const RunState saved = read_run_state(directory);
   require_same_run(directory, saved, expected);
   if (saved.plan_fingerprint != expected.plan_fingerprint) {
-    throw OtherRun("{}: was saved from another model: plan fingerprint {:016x}, now {:016x}",
-                   directory.string(), saved.plan_fingerprint, expected.plan_fingerprint);
+    throw OtherRun("{}: was saved from another model: plan fingerprint {}, now {}", directory.string(),
+                   to_hex(saved.plan_fingerprint), to_hex(expected.plan_fingerprint));
   }
   load_checkpoint(directory, plan, executor);
   last_checkpoint_ = directory;

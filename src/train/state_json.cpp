@@ -2,14 +2,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/hex.h"
 
 namespace onceover {
 namespace {
 
-// 64 bits as text: most readers of JSON keep only 53 of a number.
-std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
-
-std::string check_of(const nlohmann::json& members) { return hex(hash64(members.dump())); }
+std::string check_of(const nlohmann::json& members) { return to_hex(hash64(members.dump())); }
 
 // Calls f(name, member) for every member.
 template <class S, class F>
@@ -40,7 +38,7 @@ nlohmann::json state_to_json(const RunState& state) {
   nlohmann::json json = nlohmann::json::object();
   for_state(state, [&](const char* name, const auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, uint64_t>) {
-      json[name] = hex(member);
+      json[name] = to_hex(member);
     } else {
       json[name] = member;
     }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace onceover {
 namespace {

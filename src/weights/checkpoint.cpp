@@ -2,7 +2,9 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_name.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/printable.h"
 
@@ -15,10 +17,7 @@ constexpr const char* state_name = "state.json";
 constexpr size_t max_config_bytes = size_t{16} << 20;
 constexpr size_t max_state_bytes = size_t{64} << 20;
 
-// 64 bits as text: a JSON number of most readers holds only 53.
-std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
-
-std::string hash_of(const MappedFile& file) { return hex(hash64(file.bytes())); }
+std::string hash_of(const MappedFile& file) { return to_hex(hash64(file.bytes())); }
 
 nlohmann::json file_records(const std::filesystem::path& folder) {
   nlohmann::json records = nlohmann::json::object();
@@ -71,7 +70,7 @@ void CheckpointWriter::add_copy(const std::filesystem::path& file) {
 
 void CheckpointWriter::commit(uint64_t plan_fingerprint, const nlohmann::json& state) {
   const nlohmann::json record{{"format_version", format_version},
-                              {"plan_fingerprint", hex(plan_fingerprint)},
+                              {"plan_fingerprint", to_hex(plan_fingerprint)},
                               {"files", file_records(directory_.path())},
                               {"state", state}};
   write_text_file(directory_.path() / state_name, record.dump(2) + "\n");
@@ -98,8 +97,7 @@ void Checkpoint::read_state() {
   fingerprint_ = field(record, "plan_fingerprint", Type::string, where);
   state_ = field(record, "state", Type::object, where);
   for (const auto& [name, file] : field(record, "files", Type::object, where).items()) {
-    if (name.find('/') != std::string::npos)
-      throw Error("{}: '{}' is not a plain file name", where, printable(name));
+    require_plain_file_name(name, where);
     files_[name] = {field(file, "bytes", Type::number_unsigned, where),
                     field(file, "xxh3", Type::string, where)};
   }
@@ -112,9 +110,9 @@ void Checkpoint::require_state() const {
 
 void Checkpoint::require_plan(uint64_t fingerprint) const {
   require_state();
-  if (fingerprint_ == hex(fingerprint)) return;
+  if (fingerprint_ == to_hex(fingerprint)) return;
   throw Error("{}: was saved from another model: plan fingerprint {}, expected {}", directory_.string(),
-              printable(fingerprint_), hex(fingerprint));
+              printable(fingerprint_), to_hex(fingerprint));
 }
 
 void Checkpoint::require_listed(const std::string& name) const {

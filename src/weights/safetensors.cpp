@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/sniff.h"
+#include "base/text.h"
 #include "weights/safetensors_header.h"
 
 namespace onceover {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/text.h"
+
 namespace onceover {
 namespace {
 
@@ -128,10 +130,6 @@ std::vector<std::byte> encode(std::span<const float> values, DType dtype) {
     default:
       throw std::logic_error(fmt::format("no encoder for {}", dtype_name(dtype)));
   }
-}
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
 }  // namespace onceover

@@ -46,7 +46,4 @@ std::vector<double> to_f64(const TensorView& tensor);
 // The bytes of `values` as a float dtype of at least 16 bits (std::logic_error for another).
 std::vector<std::byte> encode(std::span<const float> values, DType dtype);
 
-// "[2, 3]".
-std::string shape_text(const std::vector<int64_t>& shape);
-
 }  // namespace onceover

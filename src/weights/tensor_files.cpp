@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_name.h"
 #include "base/json.h"
 #include "base/printable.h"
 
@@ -14,13 +15,6 @@ namespace {
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
 constexpr size_t max_index_bytes = size_t{32} << 20;  // 300 thousand tensors
-
-// A name in the same folder and nothing else.
-void require_plain_name(const std::string& name, const std::string& where) {
-  const bool plain = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-                     name.find('\\') == std::string::npos && name.find('\0') == std::string::npos;
-  if (!plain) throw Error("{}: shard '{}' is not a plain file name", where, printable(name));
-}
 
 std::map<std::string, std::string> read_weight_map(const nlohmann::json& index, const std::string& where) {
   const auto found = index.find("weight_map");
@@ -33,7 +27,7 @@ std::map<std::string, std::string> read_weight_map(const nlohmann::json& index, 
   for (const auto& [tensor, shard] : found->items()) {
     if (!shard.is_string())
       throw Error("{}: tensor '{}': expected a string as shard", where, printable(tensor));
-    require_plain_name(shard.get_ref<const std::string&>(), where);
+    require_plain_file_name(shard.get_ref<const std::string&>(), where);
     shard_of[tensor] = shard;
   }
   return shard_of;

@@ -4,6 +4,7 @@
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
+#include "base/text.h"
 #include "support/errors.h"
 #include "weights/init.h"
 

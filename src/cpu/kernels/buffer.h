@@ -7,6 +7,13 @@
 
 namespace onceover::kernels {
 
+constexpr int64_t line_floats = 16;  // a cache line
+
+// `floats`, rounded up to whole cache lines.
+constexpr int64_t whole_lines(int64_t floats) {
+  return (floats + line_floats - 1) / line_floats * line_floats;
+}
+
 class Buffer {
  public:
   Buffer() = default;
@@ -15,8 +22,8 @@ class Buffer {
   // At least `floats` floats; the contents are lost when it grows.
   float* reserve(int64_t floats) {
     if (floats > size_) {
-      const size_t bytes = (static_cast<size_t>(floats) * sizeof(float) + 63) / 64 * 64;
-      data_.reset(static_cast<float*>(::operator new (bytes, std::align_val_t{64})));
+      const size_t bytes = static_cast<size_t>(whole_lines(floats)) * sizeof(float);
+      data_.reset(static_cast<float*>(::operator new(bytes, alignment)));
       size_ = floats;
     }
     return data_.get();
@@ -24,8 +31,9 @@ class Buffer {
   float* data() const { return data_.get(); }
 
  private:
+  static constexpr std::align_val_t alignment{line_floats * sizeof(float)};
   struct Free {
-    void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
+    void operator()(float* p) const { ::operator delete(p, alignment); }
   };
   std::unique_ptr<float, Free> data_;
   int64_t size_ = 0;
@@ -38,7 +46,7 @@ struct Carver {
 
   float* take(int64_t floats) {
     float* part = base ? base + used : nullptr;
-    used += (floats + 15) / 16 * 16;
+    used += whole_lines(floats);
     return part;
   }
 };
