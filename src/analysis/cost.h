@@ -57,13 +57,13 @@ Cost cost(const Plan& plan, const Analysis& analysis, int64_t past, int64_t fres
 double training_flops_per_token(const Plan& plan, int64_t context);
 
 // Parameters, each weight once. Error beyond 2^63.
-struct Parameters {
+struct ParameterCount {
   int64_t total = 0;
   int64_t active = 0;     // a token's share of each stack of experts, everything else in full
   int64_t embedding = 0;  // tables whose rows are looked up
   int64_t non_embedding() const { return total - embedding; }
 };
-Parameters count_parameters(const Plan& plan);
+ParameterCount count_parameters(const Plan& plan);
 
 // How many layers a token passes: distinct pairs of loop and layer among the steps' scopes.
 int64_t layer_applications(const Plan& plan);

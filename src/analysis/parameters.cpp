@@ -16,7 +16,7 @@ int64_t sum_of(const std::vector<int64_t>& counts) {
 
 }  // namespace
 
-Parameters count_parameters(const Plan& plan) {
+ParameterCount count_parameters(const Plan& plan) {
   std::vector<int64_t> total, embedding;
   for (const WeightSpec& weight : plan.weights) {
     total.push_back(weight.elements());

@@ -49,7 +49,7 @@ struct Explanation {
   int loops;
   Plan plan;
   Analysis analysis;
-  Parameters parameters;
+  ParameterCount parameters;
   int64_t layer_applications;
   int64_t context;
   double training_flops_per_token;

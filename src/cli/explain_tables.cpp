@@ -62,7 +62,7 @@ nlohmann::ordered_json paper_learning_rate(const std::string& size) {
 Row size_row(const std::string& architecture, const std::string& size) {
   const Config c = *find_preset(architecture + "-" + size);
   const Plan plan = build(c);
-  const Parameters p = count_parameters(plan);
+  const ParameterCount p = count_parameters(plan);
   return {architecture,
           size,
           c.hidden_size,

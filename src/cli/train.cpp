@@ -60,7 +60,7 @@ class TrainingProgress {
 
 void print_plan(const TrainOptions& options, const TrainSettings& settings, const TrainedModel& model) {
   const auto plan = model.plan(model.loops);
-  const Parameters parameters = count_parameters(*plan);
+  const ParameterCount parameters = count_parameters(*plan);
   const int64_t steps = planned_steps(settings, model);
   fmt::print("{}\n", train_settings_to_toml(settings));
   fmt::print("{}", format_table({{"parameters", fmt::format("{}", parameters.total)},

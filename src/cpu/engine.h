@@ -33,7 +33,7 @@ class InferenceEngine : public Engine {
  private:
   struct Call;
   struct Scratch {
-    std::vector<Action> actions;
+    std::vector<StepAction> actions;
     MemoryPlan memory;
   };
   using Matrix = std::vector<float>;

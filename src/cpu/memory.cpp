@@ -11,7 +11,7 @@ namespace {
 // Walks the actions and gives every value, side result and gradient a buffer.
 class Assigner {
  public:
-  Assigner(const Plan& plan, const std::vector<Action>& actions, int64_t rows, const SideSize& side_size)
+  Assigner(const Plan& plan, const std::vector<StepAction>& actions, int64_t rows, const SideSize& side_size)
       : plan_(plan),
         actions_(actions),
         rows_(rows),
@@ -25,7 +25,7 @@ class Assigner {
     }
   }
 
-  std::vector<Buffer> buffers;
+  std::vector<PlannedBuffer> buffers;
   std::vector<Operands> take_operands() { return std::move(operands_); }
 
  private:
@@ -71,7 +71,7 @@ class Assigner {
   }
 
   const Plan& plan_;
-  const std::vector<Action>& actions_;
+  const std::vector<StepAction>& actions_;
   int64_t rows_;
   const SideSize& side_size_;
   std::vector<int> value_, side_, gradient_;  // the current buffer, by step
@@ -82,13 +82,13 @@ class Assigner {
 // Lets buffers share storage where an action may work in place.
 class Merger {
  public:
-  explicit Merger(std::vector<Buffer>& buffers) : buffers_(buffers), storage_(buffers.size()) {
+  explicit Merger(std::vector<PlannedBuffer>& buffers) : buffers_(buffers), storage_(buffers.size()) {
     std::iota(storage_.begin(), storage_.end(), 0);
   }
 
   int storage(int buffer) const { return storage_[buffer]; }
 
-  void merge(const Plan& plan, const Action& action, const Operands& o, int now) {
+  void merge(const Plan& plan, const StepAction& action, const Operands& o, int now) {
     const Op& op = plan.steps[action.step].op;
     if (action.pass == Pass::Forward) {
       if (std::holds_alternative<Rope>(op)) share(o.out, o.in[0], now);
@@ -107,29 +107,29 @@ class Merger {
   // `heir` takes over the storage of `dying` if nothing reads that after this action.
   bool share(int heir, int dying, int now) {
     if (heir == no_buffer || dying == no_buffer) return false;
-    Buffer& from = buffers_[storage_[dying]];
+    PlannedBuffer& from = buffers_[storage_[dying]];
     if (from.dies != now || from.elements != buffers_[heir].elements) return false;
     from.dies = buffers_[heir].dies;
     storage_[heir] = storage_[dying];
     return true;
   }
 
-  std::vector<Buffer>& buffers_;
+  std::vector<PlannedBuffer>& buffers_;
   std::vector<int> storage_;
 };
 
 // First fit, largest first: close to the least arena for such lifetimes, and simple.
-int64_t place(std::vector<Buffer>& buffers, const std::vector<int>& owners) {
+int64_t place(std::vector<PlannedBuffer>& buffers, const std::vector<int>& owners) {
   std::vector<int> order = owners;
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return buffers[a].elements > buffers[b].elements; });
   std::vector<int> placed;  // by offset
   int64_t peak = 0;
   for (int id : order) {
-    Buffer& buffer = buffers[id];
+    PlannedBuffer& buffer = buffers[id];
     int64_t offset = 0;
     for (int other_id : placed) {
-      const Buffer& other = buffers[other_id];
+      const PlannedBuffer& other = buffers[other_id];
       if (other.dies < buffer.born || buffer.dies < other.born) continue;
       if (offset + buffer.elements <= other.offset) break;
       offset = std::max(offset, other.offset + kernels::whole_lines(other.elements));
@@ -145,7 +145,7 @@ int64_t place(std::vector<Buffer>& buffers, const std::vector<int>& owners) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Plan& plan, const std::vector<Action>& actions, int64_t rows,
+MemoryPlan plan_memory(const Plan& plan, const std::vector<StepAction>& actions, int64_t rows,
                        const SideSize& side_size) {
   Assigner assigner(plan, actions, rows, side_size);
   MemoryPlan memory{std::move(assigner.buffers), assigner.take_operands(), 0};

@@ -17,7 +17,7 @@ namespace onceover::cpu {
 constexpr int max_inputs = 4;
 constexpr int no_buffer = -1;
 
-struct Buffer {
+struct PlannedBuffer {
   int64_t elements = 0;    // floats
   int born = 0, dies = 0;  // indices into the actions
   int64_t offset = -1;     // floats from the start of the arena, whole cache lines
@@ -34,7 +34,7 @@ struct Operands {
 };
 
 struct MemoryPlan {
-  std::vector<Buffer> buffers;
+  std::vector<PlannedBuffer> buffers;
   std::vector<Operands> operands;  // by action
   int64_t arena_floats = 0;        // the planned peak
 };
@@ -42,7 +42,7 @@ struct MemoryPlan {
 // Floats of an op's side result for `rows` rows; 0 = none.
 using SideSize = std::function<int64_t(const Op&)>;
 
-MemoryPlan plan_memory(const Plan& plan, const std::vector<Action>& actions, int64_t rows,
+MemoryPlan plan_memory(const Plan& plan, const std::vector<StepAction>& actions, int64_t rows,
                        const SideSize& side_size);
 
 }  // namespace onceover::cpu

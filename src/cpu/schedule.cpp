@@ -80,7 +80,7 @@ class Scheduler {
     }
   }
 
-  std::vector<Action> take() { return std::move(actions_); }
+  std::vector<StepAction> take() { return std::move(actions_); }
 
  private:
   // Makes the inner values again that this segment's backward steps read, directly or through each other.
@@ -114,7 +114,7 @@ class Scheduler {
   const Plan& plan_;
   std::vector<bool> reaches_;
   ValueId first_trained_;
-  std::vector<Action> actions_;
+  std::vector<StepAction> actions_;
 };
 
 }  // namespace
@@ -140,8 +140,8 @@ BackwardReads backward_reads(const Op& op) {
                     op);
 }
 
-std::vector<Action> schedule_forward(const Plan& plan) {
-  std::vector<Action> actions;
+std::vector<StepAction> schedule_forward(const Plan& plan) {
+  std::vector<StepAction> actions;
   const std::vector<bool> reaches = reaches_logits(plan);
   for (ValueId i = 0; i < static_cast<ValueId>(plan.steps.size()); i++) {
     if (reaches[i]) actions.push_back({Pass::Forward, i});
@@ -149,7 +149,7 @@ std::vector<Action> schedule_forward(const Plan& plan) {
   return actions;
 }
 
-std::vector<Action> schedule_step(const Plan& plan, const ScheduleOptions& options) {
+std::vector<StepAction> schedule_step(const Plan& plan, const ScheduleOptions& options) {
   return Scheduler(plan, options).take();
 }
 

@@ -15,7 +15,7 @@ namespace onceover::cpu {
 
 enum class Pass : uint8_t { Forward, Backward };
 
-struct Action {
+struct StepAction {
   Pass pass;
   ValueId step;
 };
@@ -29,10 +29,10 @@ struct ScheduleOptions {
 
 // Every Forward in plan order, the Logits step's Backward following its Forward at once (the loss is fused
 // with it), then Backward and repeated Forward actions. Steps that the loss does not depend on are left out.
-std::vector<Action> schedule_step(const Plan& plan, const ScheduleOptions& options);
+std::vector<StepAction> schedule_step(const Plan& plan, const ScheduleOptions& options);
 
 // The Forward actions alone: computing the loss, or inference.
-std::vector<Action> schedule_forward(const Plan& plan);
+std::vector<StepAction> schedule_forward(const Plan& plan);
 
 // Which of its inputs, and whether its own output, an op's backward kernel reads.
 struct BackwardReads {

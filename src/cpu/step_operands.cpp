@@ -49,7 +49,7 @@ kernels::CrossEntropyShape loss_shape(const StepOperands& at) {
   return {at.rows(), at.in_width(0), at.width()};
 }
 
-void count(LossSum& sum, const kernels::LossSum& found) {
+void count(LossSum& sum, const kernels::TargetLoss& found) {
   sum.loss += found.loss;
   sum.tokens += found.targets;
 }

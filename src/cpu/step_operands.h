@@ -10,7 +10,7 @@
 namespace onceover::cpu {
 
 // What a whole run shares.
-struct RunState {
+struct StepRun {
   const Plan& plan;
   StepShape shape;
   const TokenBatch& batch;
@@ -25,13 +25,13 @@ struct RunState {
 
 class StepOperands {
  public:
-  StepOperands(RunState& state, const MemoryPlan& memory, ValueId of_step, const Operands& at)
+  StepOperands(StepRun& state, const MemoryPlan& memory, ValueId of_step, const Operands& at)
       : run(state), memory_(memory), step(of_step), at_(at) {
     int i = 0;
     for_inputs(run.plan.steps[step].op, [&](const char*, ValueId v, Reads) { inputs_[i++] = v; });
   }
 
-  RunState& run;
+  StepRun& run;
 
   int64_t rows() const { return run.shape.rows(); }
   int64_t width() const { return run.plan.steps[step].width; }

@@ -32,7 +32,7 @@ TrainingStep::TrainingStep(const Plan& plan, StepShape shape, std::optional<Sche
 
 LossSum TrainingStep::run(const TokenBatch& batch, Parameters& parameters, float* arena, LossScale scale,
                           const Look& look) {
-  RunState state{plan_, shape_, batch,        parameters, weight_table(plan_, parameters),
+  StepRun state{plan_, shape_, batch,        parameters, weight_table(plan_, parameters),
                  arena, scale,  rope_tables_, tapes_,     {}};
   for (size_t i = 0; i < actions_.size(); i++) {
     const auto [pass, step] = actions_[i];

@@ -48,7 +48,7 @@ class TrainingStep {
  private:
   const Plan& plan_;
   StepShape shape_;
-  std::vector<Action> actions_;
+  std::vector<StepAction> actions_;
   MemoryPlan memory_;
   std::map<std::pair<int64_t, double>, kernels::RopeTable> rope_tables_;  // by head_dim and theta
   std::map<ValueId, kernels::ExpertsTape> tapes_;                         // what routing chose, by step

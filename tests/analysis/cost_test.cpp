@@ -4,6 +4,7 @@
 
 #include "analysis/plans.h"
 #include "base/error.h"
+#include "support/fresh_seed.h"
 #include "support/models.h"
 
 namespace onceover {
@@ -15,9 +16,7 @@ constexpr double rounding = 1e-12;
 void expect_close(double a, double b) { EXPECT_NEAR(a, b, rounding * std::max(std::abs(a), std::abs(b))); }
 
 TEST(Cost, AttendedPairsAreThoseOfCountingOneByOne) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (int trial = 0; trial < 200; trial++) {
     const int64_t first = random() % 40, end = first + random() % 40;
     const int window = static_cast<int>(random() % 20);
@@ -30,9 +29,7 @@ TEST(Cost, AttendedPairsAreThoseOfCountingOneByOne) {
 }
 
 TEST(Cost, ChunksAddUpToOnePrefill) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (const auto& [name, config, loops, plan] : test::tiny_models()) {
     SCOPED_TRACE(name);
     const Analysis a = analyse(plan);
@@ -145,18 +142,18 @@ TEST(Cost, RefusesCallsThatCannotBe) {
   EXPECT_THROW(training_flops_per_token(plan, 0), Error);
 }
 
-TEST(Parameters, CountEachWeightOnceAndTheActiveExperts) {
+TEST(ParameterCount, CountEachWeightOnceAndTheActiveExperts) {
   const double d = 2560, kv = 512, layer = 2 * d * d + 2 * d * kv + 2 * d;
   const double expert = 3 * d * 1024, shared = expert, router = 64 * d;
-  const Parameters p = count_parameters(preset_plan("transformer-10b-moe"));
+  const ParameterCount p = count_parameters(preset_plan("transformer-10b-moe"));
   EXPECT_EQ(p.embedding, 32000 * d);
   EXPECT_EQ(p.non_embedding(), 20 * (layer + router + 64 * expert + shared) + d);
   EXPECT_EQ(p.active, 20 * (layer + router + 8 * expert + shared) + d + 32000 * d);
-  const Parameters dense = count_parameters(preset_plan("yoco-u-1.3b"));
+  const ParameterCount dense = count_parameters(preset_plan("yoco-u-1.3b"));
   EXPECT_EQ(dense.active, dense.total);
 }
 
-TEST(Parameters, LoopsAddLayersAppliedButNoWeights) {
+TEST(ParameterCount, LoopsAddLayersAppliedButNoWeights) {
   EXPECT_EQ(layer_applications(preset_plan("transformer-1.3b")), 20);
   EXPECT_EQ(layer_applications(preset_plan("yoco-1.3b")), 20);
   for (const char* name : {"universal-1.3b", "rins-1.3b", "yoco-u-1.3b", "yoco-upper-loop-1.3b"})

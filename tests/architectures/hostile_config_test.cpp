@@ -11,6 +11,7 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "support/errors.h"
+#include "support/fresh_seed.h"
 
 namespace onceover {
 namespace {
@@ -92,9 +93,7 @@ TEST(HostileConfig, ItsNamesCannotReachTheTerminalRaw) {
 }
 
 TEST(HostileConfig, RandomDamageToAGoodConfigEndsInAConfigOrAnError) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   const std::string good = config_to_json(*find_preset("yoco-u-tiny")).dump();
   int refused = 0;
   for (int trial = 0; trial < 2000; trial++) {

@@ -12,6 +12,7 @@
 #include "base/mapped_file.h"
 #include "support/child_process.h"
 #include "support/errors.h"
+#include "support/fresh_seed.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
@@ -62,7 +63,7 @@ TEST(AtomicFile, RefusesToReplaceWhatIsNoRegularFile) {
 TEST(AtomicFile, TurnsASizeLimitIntoAnErrorAndKeepsTheOldFile) {
   const TemporaryFolder folder;
   write_bytes(folder / "f", "old");
-  const ChildEnd end = run_in_child([&] {
+  const ChildEnd end = fork_and_wait([&] {
     const rlimit limit{64 << 10, 64 << 10};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
     write_text_file(folder / "f", std::string(1 << 20, 'x'));
@@ -77,7 +78,7 @@ TEST(AtomicFile, TurnsASizeLimitIntoAnErrorAndKeepsTheOldFile) {
 
 TEST(AtomicFile, SaysThatTheDiskIsFull) {
   const TemporaryFolder folder;
-  const ChildEnd end = run_in_child([&]() -> std::string {
+  const ChildEnd end = fork_and_wait([&]() -> std::string {
     // A file system of 64 KiB, seen by this child alone.
     const char* options = "size=64k";
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -95,9 +96,7 @@ TEST(AtomicFile, SaysThatTheDiskIsFull) {
 
 TEST(AtomicFile, LeavesOldOrNewWhenKilledAtAnyMoment) {
   const TemporaryFolder folder;
-  const unsigned seed = std::random_device{}();
-  RecordProperty("seed", std::to_string(seed));
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   const std::string a(300'000, 'a'), b(300'000, 'b');
   write_text_file(folder / "f", a);
   for (int round = 0; round < 20; round++) {
@@ -112,8 +111,7 @@ TEST(AtomicFile, LeavesOldOrNewWhenKilledAtAnyMoment) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     const std::string found = read_bytes(folder / "f");
-    ASSERT_TRUE(found == a || found == b)
-        << "seed " << seed << ", round " << round << ", " << found.size() << " bytes";
+    ASSERT_TRUE(found == a || found == b) << "round " << round << ", " << found.size() << " bytes";
   }
   write_text_file(folder / "f", a);
   EXPECT_EQ(folder.entries(), 1U) << "what killed writers left is removed by the next";

@@ -62,7 +62,7 @@ TEST(MappedFile, SaysThatPermissionIsMissing) {
   write_bytes(folder / "secret", "x");
   ASSERT_EQ(chmod((folder / "secret").c_str(), 0), 0);
   ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
-  const ChildEnd end = run_in_child([&] {
+  const ChildEnd end = fork_and_wait([&] {
     if (geteuid() == 0 && setuid(65534) != 0) return std::string("cannot drop root");
     MappedFile file(folder / "secret");
     return std::string("opened");

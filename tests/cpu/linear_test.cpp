@@ -94,8 +94,8 @@ void check_cross_entropy(int64_t rows, int64_t width, int64_t vocabulary) {
   const Doubles dx_before = dx.dense(), dw_before = dw.dense();
   std::vector<float> token_loss(static_cast<size_t>(rows));
   const float factor = 0.25F;
-  const LossSum sum = cross_entropy_gradient(s, x.view(), w.view(), loss.targets.data(), factor, dx.view(),
-                                             dw.view(), token_loss.data());
+  const TargetLoss sum = cross_entropy_gradient(s, x.view(), w.view(), loss.targets.data(), factor, dx.view(),
+                                                dw.view(), token_loss.data());
   const Forward forward = [&](const std::vector<Doubles>& in) {
     return loss(in, static_cast<size_t>(width));
   };
@@ -131,10 +131,10 @@ TEST(CrossEntropy, AFixedFactorMakesTheStepIndependentOfItsSplit) {
   for (int32_t row = 0; row < 112; ++row) targets.push_back(row % 50);
   Matrix dx(112, 16, 0), dw(50, 16, 0), dx_split(112, 16, 0), dw_split(50, 16, 0);
   const float factor = 1.0F / 112;
-  const LossSum all = cross_entropy_gradient(whole, x.view(), w.view(), targets.data(), factor, dx.view(),
-                                             dw.view(), nullptr);
-  LossSum parts = cross_entropy_gradient(head, x.view(), w.view(), targets.data(), factor, dx_split.view(),
-                                         dw_split.view(), nullptr);
+  const TargetLoss all = cross_entropy_gradient(whole, x.view(), w.view(), targets.data(), factor, dx.view(),
+                                                dw.view(), nullptr);
+  TargetLoss parts = cross_entropy_gradient(head, x.view(), w.view(), targets.data(), factor, dx_split.view(),
+                                            dw_split.view(), nullptr);
   parts.loss += cross_entropy_gradient(tail, {x.view()[11], x.stride}, w.view(), targets.data() + 11, factor,
                                        {dx_split.view()[11], dx_split.stride}, dw_split.view(), nullptr)
                     .loss;
@@ -159,7 +159,7 @@ TEST(CrossEntropy, LargeLogitsStayFinite) {
     w.at(0, 0) = 10;
     w.at(1, 0) = -10;
     const int32_t target = 1;
-    const LossSum sum =
+    const TargetLoss sum =
         cross_entropy_gradient({1, 4, 3}, x.view(), w.view(), &target, 1, dx.view(), dw.view(), nullptr);
     EXPECT_NEAR(sum.loss, 20000, 1e-2);
     EXPECT_NEAR(dx.at(0, 0), 20, 1e-4);

@@ -30,13 +30,13 @@ std::vector<Plan> every_tiny_plan() {
 // An arena that remembers, for every stretch of it, what was written there last.
 class Arena {
  public:
-  void write(const Buffer& at, const std::string& what) {
+  void write(const PlannedBuffer& at, const std::string& what) {
     auto next = stretches_.lower_bound(at.offset);
     if (next != stretches_.begin() && std::prev(next)->second.end > at.offset) --next;
     while (next != stretches_.end() && next->first < at.offset + at.elements) next = stretches_.erase(next);
     stretches_[at.offset] = {at.offset + at.elements, what};
   }
-  std::string read(const Buffer& at) const {
+  std::string read(const PlannedBuffer& at) const {
     const auto found = stretches_.find(at.offset);
     return found != stretches_.end() && found->second.end == at.offset + at.elements ? found->second.what
                                                                                      : "overwritten";
@@ -132,7 +132,7 @@ TEST(Memory, WithRecomputationALoopCostsItsResidualRowsOnly) {
 
 TEST(Memory, TruncatedGradientsLeaveEarlierLoopsOut) {
   const Plan plan = build(*find_preset("yoco-u-tiny"));
-  for (const Action& action : schedule_step(plan, {.gradient_loops = 1})) {
+  for (const StepAction& action : schedule_step(plan, {.gradient_loops = 1})) {
     const int layer = layer_of(plan.scopes[plan.steps[action.step].scope]);
     const bool early_loop = plan.steps[action.step].loop < 2 && layer >= 0 && layer < 2;
     EXPECT_FALSE(early_loop && action.pass == Pass::Backward) << action.step;

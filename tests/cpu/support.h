@@ -12,19 +12,14 @@
 
 #include "cpu/kernels/leaves.h"
 #include "cpu/kernels/view.h"
+#include "support/fresh_seed.h"
 
 namespace onceover::kernels {
 
 using Doubles = std::vector<double>;
 
-// Fresh at every run; printed by the first failing comparison's trace.
-inline uint32_t test_seed() {
-  static const uint32_t seed = std::random_device{}();
-  return seed;
-}
-
 inline std::mt19937& random_engine() {
-  static std::mt19937 engine(test_seed());
+  static std::mt19937 engine(fresh_seed());
   return engine;
 }
 
@@ -77,10 +72,10 @@ inline double relative_error(const Doubles& got, const Doubles& expected) {
   return difference / size;
 }
 
-#define EXPECT_CLOSE(got, expected, tolerance)                                                    \
-  do {                                                                                            \
-    ASSERT_EQ((got).size(), (expected).size());                                                   \
-    EXPECT_LE(relative_error(got, expected), tolerance) << "seed " << test_seed() << " in " #got; \
+#define EXPECT_CLOSE(got, expected, tolerance)                   \
+  do {                                                           \
+    ASSERT_EQ((got).size(), (expected).size());                  \
+    EXPECT_LE(relative_error(got, expected), tolerance) << #got; \
   } while (false)
 
 using Forward = std::function<Doubles(const std::vector<Doubles>&)>;
@@ -107,7 +102,7 @@ inline void expect_gradient(const Forward& forward, std::vector<Doubles> inputs,
     const double below = loss();
     inputs[which][i] = kept;
     EXPECT_NEAR((above - below) / (2 * step), gradient[i], tolerance * size)
-        << "seed " << test_seed() << ", input " << which << ", element " << i;
+        << "input " << which << ", element " << i;
   }
 }
 

@@ -135,7 +135,7 @@ void prepare_and_die(PrepareOptions options, size_t units) {
   options.progress = [units](const PrepareProgress& progress) {
     if (progress.units >= units) kill(getpid(), SIGKILL);
   };
-  const ChildEnd end = run_in_child([&] {
+  const ChildEnd end = fork_and_wait([&] {
     prepare_shards(tokenizer, options);
     return "finished";
   });

@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "support/fresh_seed.h"
+
 namespace onceover {
 namespace {
 
@@ -34,9 +36,7 @@ uint32_t crc32c_by_division(const std::string& bytes) {
 }
 
 TEST(Crc32c, AgreesWithLongDivisionOnRandomBytes) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (int round = 0; round < 50; round++) {
     std::string bytes(random() % 200, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "report/markup.h"
+#include "support/fresh_seed.h"
 
 namespace onceover {
 namespace {
@@ -19,9 +20,7 @@ TEST(DrawnText, OverlongTornAndSurrogateSequencesAreReplaced) {
 }
 
 TEST(DrawnText, RandomBytesBecomeSafeText) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (int round = 0; round < 300; round++) {
     std::string bytes(random() % 60, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());

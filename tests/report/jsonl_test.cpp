@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "support/errors.h"
+#include "support/fresh_seed.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
@@ -42,9 +43,7 @@ void write_steps(JsonlWriter& writer, int64_t first, int64_t last) {
 
 TEST(Jsonl, ReadsBackExactlyWhatWasWritten) {
   const TemporaryFolder folder;
-  const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(fresh_seed());
   std::vector<Record> records;
   {
     auto writer = JsonlWriter::create((folder / "new/folder/log.jsonl").string());

@@ -12,6 +12,7 @@
 #include "report/curve.h"
 #include "report/palette.h"
 #include "report/xml.h"
+#include "support/fresh_seed.h"
 
 namespace onceover {
 namespace {
@@ -71,9 +72,7 @@ TEST(Svg, ALonePointBetweenGapsIsMarked) {
 }
 
 TEST(Svg, IsWellFormedWhateverTheDataAndTheNames) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(fresh_seed());
   const auto value = [&] {
     const std::vector<double> odd{not_a_number, infinity, -infinity, 0, -1, 1e300, 1e-320, 1e308, 7};
     return random() % 3 == 0
@@ -189,9 +188,7 @@ TEST(Svg, AHundredThousandPointsStaySmall) {
 }
 
 TEST(Thinning, KeepsEachColumnsEndsAndExtremes) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   std::vector<Point> points;
   for (double x = 0; x < 50; x += 0.01) points.push_back({x, static_cast<double>(random() % 10000)});
   const auto thinned = thin(points);

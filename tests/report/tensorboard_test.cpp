@@ -10,6 +10,7 @@
 #include <random>
 
 #include "report/crc32c.h"
+#include "support/fresh_seed.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
@@ -135,9 +136,7 @@ TEST(TensorBoard, AScalarIsEncodedByteForByte) {
 
 TEST(TensorBoard, AnIndependentReaderFindsEveryScalar) {
   const TemporaryFolder folder;
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   double now = 1700000000.25;
   EventWriter writer((folder / "tb").string(), {}, [&] { return now; });
   std::vector<std::pair<int64_t, Scalars>> written;

@@ -17,7 +17,7 @@ struct ChildEnd {
 
 // exit_code 0 when f() returned, 1 when it threw.
 template <class F>
-ChildEnd run_in_child(F f) {
+ChildEnd fork_and_wait(F f) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) return {};
   const pid_t child = fork();

@@ -1,20 +1,13 @@
 #include "support/random.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include "base/hash.h"
+#include "support/fresh_seed.h"
 
 namespace onceover::test {
 namespace {
-
-uint64_t fresh_seed() {
-  const char* given = std::getenv("ONCEOVER_SEED");
-  return given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
 
 reference::Vector random_weight(const WeightSpec& spec, uint64_t seed) {
   std::mt19937_64 engine(hash64(spec.name, seed));
@@ -33,10 +26,7 @@ reference::Vector random_weight(const WeightSpec& spec, uint64_t seed) {
 
 }  // namespace
 
-FreshRandom::FreshRandom()
-    : seed_(fresh_seed()),
-      engine_(seed_),
-      trace_(__FILE__, __LINE__, fmt::format("to repeat, set ONCEOVER_SEED={}", seed_)) {}
+FreshRandom::FreshRandom() : seed_(fresh_seed()), engine_(seed_) {}
 
 std::vector<double> FreshRandom::normals(size_t count) {
   std::vector<double> values(count);

@@ -1,7 +1,5 @@
-// Fresh random inputs for tests: other numbers in every run, the seed printed with any failure.
+// Fresh random inputs for tests: other numbers in every run, from a seed that is printed (fresh_seed.h).
 #pragma once
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -11,8 +9,6 @@
 
 namespace onceover::test {
 
-// A source of random numbers that lives as long as a test's scope; within it every failure names the seed.
-// ONCEOVER_SEED in the environment repeats a run.
 class FreshRandom {
  public:
   FreshRandom();
@@ -28,7 +24,6 @@ class FreshRandom {
  private:
   uint64_t seed_;
   std::mt19937_64 engine_;
-  testing::ScopedTrace trace_;
 };
 
 // Weights that exercise everything: norms near 1, Mix near its initial values, all others normal with

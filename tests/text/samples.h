@@ -1,19 +1,12 @@
 // Text to try tokenisers on.
 #pragma once
-#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
 
-namespace onceover {
+#include "support/fresh_seed.h"
 
-// A fresh seed, printed so that a failure can be repeated with ONCEOVER_SEED.
-inline unsigned fresh_seed() {
-  const char* given = std::getenv("ONCEOVER_SEED");
-  const unsigned seed = given ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
-  std::printf("seed %u\n", seed);
-  return seed;
-}
+namespace onceover {
 
 // "All human beings are born free", or a greeting, in thirty scripts.
 inline const std::vector<std::string>& thirty_scripts() {

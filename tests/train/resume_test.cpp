@@ -12,6 +12,7 @@
 
 #include "report/jsonl.h"
 #include "support/errors.h"
+#include "support/fresh_seed.h"
 #include "train/bigram.h"
 #include "train/checkpoint.h"
 #include "train/stop_signal.h"
@@ -256,9 +257,7 @@ class DamagedCheckpoint : public ::testing::Test {
 };
 
 TEST_F(DamagedCheckpoint, WithAByteFlippedIsPassedOver) {
-  const auto seed = std::random_device()();
-  std::cout << "seed " << seed << "\n";
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(fresh_seed());
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(newest_)) names.push_back(entry.path().filename().string());
   EXPECT_EQ(names.size(), 4U);
@@ -474,9 +473,7 @@ std::chrono::microseconds life_to_third_checkpoint() {
 
 TEST(KillSoak, FiftyKillsAreAsIfTheyHadNotBeen) {
   constexpr int kills = 50;
-  const auto seed = std::random_device()();
-  std::cout << "seed " << seed << "\n";
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(fresh_seed());
   const auto longest = static_cast<uint64_t>(2 * life_to_third_checkpoint().count());
   const MemoryFolder folder;
   const TrainSettings s = endless_settings(folder.path());

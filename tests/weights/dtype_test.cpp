@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "support/fresh_seed.h"
 #include "weights/tensor.h"
 
 namespace onceover {
@@ -85,9 +86,7 @@ void expect_nearest(float x, Encode encode_one, int exponent_bits, int mantissa_
 }
 
 TEST(F16, RoundsToNearestTiesToEven) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (int i = 0; i < 200'000; i++) {
     // Every binade that matters; a third of the numbers are exact ties or next to one.
     uint32_t bits = (std::uniform_int_distribution<uint32_t>(98, 142)(random) << 23) | (random() & 0x7FFFFF);
@@ -103,9 +102,7 @@ TEST(F16, RoundsToNearestTiesToEven) {
 }
 
 TEST(Bf16, RoundsToNearestTiesToEven) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   for (int i = 0; i < 200'000; i++) {
     auto bits = static_cast<uint32_t>(random() & 0x7FFFFFFF);
     if (i % 3 == 0) bits = (bits & ~0xFFFFU) | (0x8000U + random() % 3 - 1);

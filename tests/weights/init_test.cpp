@@ -9,6 +9,7 @@
 
 #include "architectures/presets.h"
 #include "architectures/registry.h"
+#include "support/fresh_seed.h"
 
 namespace onceover {
 namespace {
@@ -40,8 +41,7 @@ TEST(Initialise, DependsOnSeedAndNameAndOnNothingElse) {
 }
 
 TEST(Initialise, DrawsFromTheNormalDistribution) {
-  const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(seed);
+  const uint64_t seed = fresh_seed();
   constexpr int n = 400'000;
   auto x = fill("w", Init::normal(1), seed, n);
   double m1 = 0, m2 = 0, m4 = 0;
@@ -61,8 +61,7 @@ TEST(Initialise, DrawsFromTheNormalDistribution) {
 }
 
 TEST(Initialise, GivesNeighbouringWeightsIndependentNumbers) {
-  const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(seed);
+  const uint64_t seed = fresh_seed();
   constexpr int n = 100'000;
   const auto a = fill("layers.0.w", Init::normal(1), seed, n),
              b = fill("layers.1.w", Init::normal(1), seed, n);

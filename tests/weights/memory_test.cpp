@@ -46,7 +46,7 @@ std::string open_on_a_budget(const std::filesystem::path& path) {
 }
 
 void expect_refusal(const std::filesystem::path& path) {
-  const ChildEnd end = run_in_child([&] { return open_on_a_budget(path); });
+  const ChildEnd end = fork_and_wait([&] { return open_on_a_budget(path); });
   EXPECT_EQ(end.exit_code, 0) << end.message;
   EXPECT_TRUE(end.message.starts_with("refused: ")) << end.message;
 }
@@ -117,7 +117,7 @@ TEST(LargeHeader, OfAMillionTensorsIsRead) {
 TEST(PaddedHeader, CostsNoMemoryForItsPadding) {
   const TemporaryFolder folder;
   write_bytes(folder / "f", safetensors_bytes("{}" + std::string(30'000'000, ' '), 0));
-  EXPECT_EQ(run_in_child([&] { return open_on_a_budget(folder / "f"); }).message, "accepted");
+  EXPECT_EQ(fork_and_wait([&] { return open_on_a_budget(folder / "f"); }).message, "accepted");
 }
 
 TEST(HostileHeader, IsNotLookedAtWhenLongerThanAllowed) {

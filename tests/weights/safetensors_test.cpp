@@ -6,6 +6,7 @@
 #include <random>
 
 #include "support/errors.h"
+#include "support/fresh_seed.h"
 #include "support/temporary_folder.h"
 #include "weights/damaged_files.h"
 
@@ -163,9 +164,7 @@ TEST(Safetensors, RefusesEveryCutOfASoundFile) {
 }
 
 TEST(WriteSafetensors, GivesBackWhatWasWritten) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937 random(fresh_seed());
   std::vector<float> numbers(60);
   for (auto& x : numbers) x = std::normal_distribution<float>()(random);
   numbers[3] = std::nanf("");

@@ -39,14 +39,14 @@ void losses_of(int64_t rows, int64_t vocabulary, const int32_t* targets, float f
 }
 
 // factor 0 asks for no gradient.
-LossSum run(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets, float factor,
-            Output dx, Output dweight, float* token_loss) {
+TargetLoss run(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets, float factor,
+               Output dx, Output dweight, float* token_loss) {
   const int64_t chunk =
       std::clamp<int64_t>(chunk_floats / s.vocabulary, 1, std::min(most_chunk_rows, s.rows + 1));
   Buffer buffer(chunk * s.vocabulary);
   const Output logits{buffer.data(), s.vocabulary};
   std::vector<double> losses(static_cast<size_t>(chunk));
-  LossSum sum;
+  TargetLoss sum;
   for (int64_t first = 0; first < s.rows; first += chunk) {
     const int64_t rows = std::min(chunk, s.rows - first);
     const int32_t* wanted = targets + first;
@@ -71,13 +71,13 @@ LossSum run(const CrossEntropyShape& s, Input x, Input weight, const int32_t* ta
 
 }  // namespace
 
-LossSum cross_entropy(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets,
-                      float* token_loss) {
+TargetLoss cross_entropy(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets,
+                         float* token_loss) {
   return run(s, x, weight, targets, 0, {}, {}, token_loss);
 }
 
-LossSum cross_entropy_gradient(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets,
-                               float factor, Output dx, Output dweight, float* token_loss) {
+TargetLoss cross_entropy_gradient(const CrossEntropyShape& s, Input x, Input weight, const int32_t* targets,
+                                  float factor, Output dx, Output dweight, float* token_loss) {
   return run(s, x, weight, targets, factor, dx, dweight, token_loss);
 }
 

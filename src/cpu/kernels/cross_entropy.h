@@ -14,17 +14,17 @@ struct CrossEntropyShape {
   int64_t rows, width, vocabulary;
 };
 
-struct LossSum {
+struct TargetLoss {
   double loss = 0;      // nats, summed over the targets
   int64_t targets = 0;  // rows that have one
 };
 
 // The loss alone. token_loss [rows], if not null, receives the loss of each row, 0 where masked.
-LossSum cross_entropy(const CrossEntropyShape&, Input x, Input weight, const int32_t* targets,
-                      float* token_loss);
+TargetLoss cross_entropy(const CrossEntropyShape&, Input x, Input weight, const int32_t* targets,
+                         float* token_loss);
 
 // The same, and dx += factor * dloss/dx, dweight += factor * dloss/dweight.
-LossSum cross_entropy_gradient(const CrossEntropyShape&, Input x, Input weight, const int32_t* targets,
-                               float factor, Output dx, Output dweight, float* token_loss);
+TargetLoss cross_entropy_gradient(const CrossEntropyShape&, Input x, Input weight, const int32_t* targets,
+                                  float factor, Output dx, Output dweight, float* token_loss);
 
 }  // namespace onceover::kernels
