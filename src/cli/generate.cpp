@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <random>
 
 #include "architectures/registry.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
@@ -20,6 +19,8 @@
 
 namespace onceover {
 namespace {
+
+constexpr size_t max_prompt_bytes = size_t{1} << 30;
 
 struct GenerateFlags {
   std::string prompt, prompt_file, model;
@@ -54,9 +55,7 @@ LoadedModel load_model(const std::string& directory, int loops) {
 std::string prompt_text(const GenerateFlags& flags) {
   if (flags.prompt == "-") return standard_input();
   if (flags.prompt_file.empty()) return flags.prompt;
-  std::ifstream file(flags.prompt_file, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read", flags.prompt_file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_text_file(flags.prompt_file, max_prompt_bytes);
 }
 
 void generate_text(GenerateFlags flags) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "base/error.h"
 #include "cpu/kernels/attention.h"
@@ -20,6 +21,7 @@ struct InferenceEngine::Call {
   const MemoryPlan& memory;
   float* arena;
   const Operands* at = nullptr;
+  std::map<std::tuple<int64_t, double, int64_t>, kernels::RopeTable> rope_tables;  // by head_dim, theta, rows
 
   int64_t fresh() const { return static_cast<int64_t>(tokens.size()); }
   int64_t rows(ValueId v) const {
@@ -92,7 +94,7 @@ std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
 
 void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
   const Scratch& s = scratch(static_cast<int64_t>(tokens.size()));
-  Call call{*this, tokens, logit_rows, s.memory, arena_.reserve(s.memory.arena_floats)};
+  Call call{*this, tokens, logit_rows, s.memory, arena_.reserve(s.memory.arena_floats), nullptr, {}};
   for (size_t i = 0; i < s.actions.size(); i++) {
     const ValueId step = s.actions[i].step;
     const int64_t rows = call.rows(step);
@@ -134,9 +136,12 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
   tokens_ += call.fresh();
 }
 
-void InferenceEngine::rope(const Call& call, ValueId step, const Rope& op) {
-  const int64_t rows = call.rows(step), width = call.width(step);
-  const kernels::RopeTable table(width / op.heads, op.theta, tokens_ + call.fresh() - rows, rows);
+void InferenceEngine::rope(Call& call, ValueId step, const Rope& op) {
+  const int64_t rows = call.rows(step), width = call.width(step), head_dim = width / op.heads;
+  const auto& table =
+      call.rope_tables
+          .try_emplace({head_dim, op.theta, rows}, head_dim, op.theta, tokens_ + call.fresh() - rows, rows)
+          .first->second;
   kernels::rope_forward({rows, op.heads}, table, call.last(call.at->in[0], width, rows),
                         call.last(call.at->out, width, rows));
 }

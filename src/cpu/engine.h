@@ -43,7 +43,7 @@ class InferenceEngine : public Engine {
   const Scratch& scratch(int64_t rows);
   void attend(const Call& call, ValueId step, const Attend& op);
   void retain(const Call& call, ValueId step, const Retain& op);
-  void rope(const Call& call, ValueId step, const Rope& op);
+  void rope(Call& call, ValueId step, const Rope& op);
 
   Plan plan_;
   Analysis analysis_;

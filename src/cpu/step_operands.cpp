@@ -54,11 +54,71 @@ void count(LossSum& sum, const kernels::TargetLoss& found) {
   sum.tokens += found.targets;
 }
 
+void backward_of(const StepOperands& at, const Embed& op) {
+  kernels::embed_backward(embed_shape(at, op), at.run.batch.inputs.data(), at.grad_out(),
+                          at.weight_gradient(op.table));
+}
+
+void backward_of(const StepOperands& at, const Norm& op) {
+  const bool plain = op.weight == no_weight;
+  kernels::norm_backward(norm_shape(op, at.rows(), at.width()), at.in(0),
+                         plain ? nullptr : at.weight_data(op.weight), at.grad_out(), at.grad_in(0),
+                         plain ? nullptr : at.gradient_data(op.weight));
+}
+
+void backward_of(const StepOperands& at, const Linear& op) {
+  kernels::linear_backward_weight(linear_shape(at), at.grad_out(), at.in(0), at.weight_gradient(op.weight));
+  kernels::linear_backward_input(linear_shape(at), at.grad_out(), at.weight(op.weight), at.grad_in(0));
+}
+
+void backward_of(const StepOperands& at, const Rope& op) {
+  if (at.inherits(0)) {
+    kernels::rope_inverse(rope_shape(at, op), at.rope_table(op), at.grad_in(0));
+  } else {
+    kernels::rope_backward(rope_shape(at, op), at.rope_table(op), at.grad_out(), at.grad_in(0));
+  }
+}
+
+void backward_of(const StepOperands& at, const Attend& op) {
+  kernels::attend_backward(attend_shape(at, op), at.in(0), at.in(1), at.in(2), at.out(), at.side(),
+                           at.grad_out(), at.grad_in(0), at.grad_in(1), at.grad_in(2));
+}
+
+void backward_of(const StepOperands& at, const Retain& op) {
+  kernels::retain_backward(retain_shape(at, op), at.in(0), at.in(1), at.in(2), at.in(3), at.grad_out(),
+                           at.grad_in(0), at.grad_in(1), at.grad_in(2), at.grad_in(3));
+}
+
+void backward_of(const StepOperands& at, const Swiglu&) {
+  kernels::swiglu_backward(elements(at), at.in(0), at.in(1), at.grad_out(), at.grad_in(0), at.grad_in(1));
+}
+
+void backward_of(const StepOperands& at, const Experts& op) {
+  const kernels::ExpertsGradients g{at.gradient_data(op.router), at.gradient_data(op.gate),
+                                    at.gradient_data(op.up), at.gradient_data(op.down)};
+  at.run.loss.balance += at.tape().balance_loss;
+  kernels::experts_backward(experts_shape(op, at.rows(), at.run.weights), experts_weights(op, at.run.weights),
+                            at.in(0), at.grad_out(), at.tape(), static_cast<float>(at.run.scale.balance),
+                            at.grad_in(0), g);
+}
+
 // The gradient of a sum goes to both terms as it is; one of them may have taken over its storage.
-void pass_on(const StepOperands& at) {
+void backward_of(const StepOperands& at, const Add&) {
   for (int i = 0; i < 2; i++) {
     if (!at.inherits(i)) kernels::accumulate(elements(at), at.grad_out(), at.grad_in(i));
   }
+}
+
+void backward_of(const StepOperands& at, const Mix& op) {
+  kernels::mix_backward(elements(at), op.scale, at.weight_data(op.weight), at.in(0), at.in(1), at.grad_out(),
+                        at.grad_in(0), at.grad_in(1), at.gradient_data(op.weight));
+}
+
+void backward_of(const StepOperands& at, const Logits& op) {
+  count(at.run.loss,
+        kernels::cross_entropy_gradient(loss_shape(at), at.in(0), at.weight(op.weight),
+                                        at.run.batch.targets.data(), static_cast<float>(at.run.scale.token),
+                                        at.grad_in(0), at.weight_gradient(op.weight), nullptr));
 }
 
 }  // namespace
@@ -89,65 +149,7 @@ void forward(const StepOperands& at, const Op& op, bool with_gradients) {
 
 void backward(const StepOperands& at, const Op& op) {
   at.clear_fresh();
-  std::visit(
-      Overload{
-          [&](const Embed& o) {
-            kernels::embed_backward(embed_shape(at, o), at.run.batch.inputs.data(), at.grad_out(),
-                                    at.weight_gradient(o.table));
-          },
-          [&](const Norm& o) {
-            const bool plain = o.weight == no_weight;
-            kernels::norm_backward(norm_shape(o, at.rows(), at.width()), at.in(0),
-                                   plain ? nullptr : at.weight_data(o.weight), at.grad_out(), at.grad_in(0),
-                                   plain ? nullptr : at.gradient_data(o.weight));
-          },
-          [&](const Linear& o) {
-            kernels::linear_backward_weight(linear_shape(at), at.grad_out(), at.in(0),
-                                            at.weight_gradient(o.weight));
-            kernels::linear_backward_input(linear_shape(at), at.grad_out(), at.weight(o.weight),
-                                           at.grad_in(0));
-          },
-          [&](const Rope& o) {
-            if (at.inherits(0)) {
-              kernels::rope_inverse(rope_shape(at, o), at.rope_table(o), at.grad_in(0));
-            } else {
-              kernels::rope_backward(rope_shape(at, o), at.rope_table(o), at.grad_out(), at.grad_in(0));
-            }
-          },
-          [&](const Attend& o) {
-            kernels::attend_backward(attend_shape(at, o), at.in(0), at.in(1), at.in(2), at.out(), at.side(),
-                                     at.grad_out(), at.grad_in(0), at.grad_in(1), at.grad_in(2));
-          },
-          [&](const Retain& o) {
-            kernels::retain_backward(retain_shape(at, o), at.in(0), at.in(1), at.in(2), at.in(3),
-                                     at.grad_out(), at.grad_in(0), at.grad_in(1), at.grad_in(2),
-                                     at.grad_in(3));
-          },
-          [&](const Swiglu&) {
-            kernels::swiglu_backward(elements(at), at.in(0), at.in(1), at.grad_out(), at.grad_in(0),
-                                     at.grad_in(1));
-          },
-          [&](const Experts& o) {
-            const kernels::ExpertsGradients g{at.gradient_data(o.router), at.gradient_data(o.gate),
-                                              at.gradient_data(o.up), at.gradient_data(o.down)};
-            at.run.loss.balance += at.tape().balance_loss;
-            kernels::experts_backward(experts_shape(o, at.rows(), at.run.weights),
-                                      experts_weights(o, at.run.weights), at.in(0), at.grad_out(), at.tape(),
-                                      static_cast<float>(at.run.scale.balance), at.grad_in(0), g);
-          },
-          [&](const Add&) { pass_on(at); },
-          [&](const Mix& o) {
-            kernels::mix_backward(elements(at), o.scale, at.weight_data(o.weight), at.in(0), at.in(1),
-                                  at.grad_out(), at.grad_in(0), at.grad_in(1), at.gradient_data(o.weight));
-          },
-          [&](const Logits& o) {
-            count(at.run.loss, kernels::cross_entropy_gradient(
-                                   loss_shape(at), at.in(0), at.weight(o.weight), at.run.batch.targets.data(),
-                                   static_cast<float>(at.run.scale.token), at.grad_in(0),
-                                   at.weight_gradient(o.weight), nullptr));
-          },
-      },
-      op);
+  std::visit([&](const auto& o) { backward_of(at, o); }, op);
 }
 
 int64_t side_floats(const Op& op, int64_t rows) {

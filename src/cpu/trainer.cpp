@@ -55,19 +55,22 @@ Trainer::Trainer(PlanAtDepth plan_at_depth, const TrainerOptions& options)
 }
 
 const Plan& Trainer::plan(int loops) const {
-  auto& found = plans_[loops];
-  if (!found) found = std::make_unique<const Plan>(plan_at_depth_(loops));
-  return *found;
+  const auto found = plans_.find(loops);
+  if (found != plans_.end()) return *found->second;
+  auto made = std::make_shared<const Plan>(plan_at_depth_(loops));
+  for (const auto& [depth, other] : plans_) {
+    if (other->fingerprint() == made->fingerprint()) made = other;
+  }
+  return *plans_.emplace(loops, std::move(made)).first->second;
 }
 
-TrainingStep& Trainer::step(const TokenBatch& batch, const Depth& depth, bool with_gradients) {
-  const StepKey key{depth.loops, depth.gradient_loops, with_gradients, batch.sequences, batch.length};
+TrainingStep& Trainer::step(const Plan& p, const TokenBatch& batch, int gradient_loops, bool with_gradients) {
+  const StepKey key{&p, gradient_loops, with_gradients, batch.sequences, batch.length};
   const auto found = steps_.find(key);
   if (found != steps_.end()) return found->second;
   std::optional<ScheduleOptions> gradients;
-  if (with_gradients) gradients = ScheduleOptions{options_.recompute, depth.gradient_loops};
-  auto& made = steps_.try_emplace(key, plan(depth.loops), StepShape{batch.sequences, batch.length}, gradients)
-                   .first->second;
+  if (with_gradients) gradients = ScheduleOptions{options_.recompute, gradient_loops};
+  auto& made = steps_.try_emplace(key, p, StepShape{batch.sequences, batch.length}, gradients).first->second;
   arena_floats_ = std::max(arena_floats_, made.arena_floats());
   return made;
 }
@@ -76,7 +79,7 @@ LossSum Trainer::run(const TokenBatch& batch, const Depth& depth, bool with_grad
                      const TrainingStep::Look& look) {
   const Plan& p = plan(depth.loops);
   check_tokens(batch, p.steps[p.logits].width);
-  TrainingStep& compiled = step(batch, depth, with_gradients);
+  TrainingStep& compiled = step(p, batch, depth.gradient_loops, with_gradients);
   return compiled.run(batch, parameters_, arena_.reserve(arena_floats_), scale, look);
 }
 

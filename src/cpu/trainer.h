@@ -1,7 +1,7 @@
 // Training on the CPU: the plan's own reverse pass behind the trainer's interface
 // (execution/training_executor.h).
 //
-// One TrainingStep is compiled for each depth and batch shape met, and kept. With a fixed number of threads a
+// One TrainingStep is compiled for each plan and batch shape met, and kept. With a fixed number of threads a
 // run repeats bit for bit. Tokens outside the vocabulary are an Error; out of memory is std::bad_alloc.
 #pragma once
 #include <functional>
@@ -41,19 +41,20 @@ class Trainer : public TrainingExecutor {
 
  private:
   struct StepKey {
-    int loops, gradient_loops;
+    const Plan* plan;
+    int gradient_loops;
     bool with_gradients;
     int64_t sequences, length;
     auto operator<=>(const StepKey&) const = default;
   };
   const Plan& plan(int loops) const;
-  TrainingStep& step(const TokenBatch& batch, const Depth& depth, bool with_gradients);
+  TrainingStep& step(const Plan& p, const TokenBatch& batch, int gradient_loops, bool with_gradients);
   LossSum run(const TokenBatch& batch, const Depth& depth, bool with_gradients, LossScale scale,
               const TrainingStep::Look& look = {});
 
   PlanAtDepth plan_at_depth_;
   TrainerOptions options_;
-  mutable std::map<int, std::unique_ptr<const Plan>> plans_;
+  mutable std::map<int, std::shared_ptr<const Plan>> plans_;  // of one fingerprint: one
   Parameters parameters_;
   std::map<StepKey, TrainingStep> steps_;
   kernels::Buffer arena_;

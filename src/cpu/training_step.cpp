@@ -33,7 +33,7 @@ TrainingStep::TrainingStep(const Plan& plan, StepShape shape, std::optional<Sche
 LossSum TrainingStep::run(const TokenBatch& batch, Parameters& parameters, float* arena, LossScale scale,
                           const Look& look) {
   StepRun state{plan_, shape_, batch,        parameters, weight_table(plan_, parameters),
-                 arena, scale,  rope_tables_, tapes_,     {}};
+                arena, scale,  rope_tables_, tapes_,     {}};
   for (size_t i = 0; i < actions_.size(); i++) {
     const auto [pass, step] = actions_[i];
     const StepOperands at(state, memory_, step, memory_.operands[i]);

@@ -39,10 +39,8 @@ class TokenStream {
   // tokens begin .. begin + out.size() - 1. Error beyond the end.
   void read(uint64_t begin, std::span<int32_t> out) const;
 
-  // Whether the stream knows where documents end, by position. Files of others do not say it.
-  bool knows_documents() const { return knows_documents_; }
-
-  // Positions p with begin < p <= end such that token p - 1 is the last of a document (its <eos>).
+  // Positions p with begin < p <= end such that token p - 1 is the last of a document (its <eos>). Error for
+  // files of others, which do not say it.
   std::vector<uint64_t> document_ends(uint64_t begin, uint64_t end) const;
 
   // Changes with the content. For files of others it covers names' order, sizes, and each first and last MiB.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -41,9 +40,12 @@ int32_t Sampler::pick(std::span<const float> logits, std::span<const int32_t> hi
 }
 
 void Sampler::penalise(std::span<const int32_t> history) {
-  const std::set<int32_t> met(history.begin(), history.end());
+  met_.assign(static_cast<size_t>(candidates_.back().token) + 1, false);  // candidates are by token here
+  for (const int32_t token : history) {
+    if (static_cast<size_t>(token) < met_.size()) met_[static_cast<size_t>(token)] = true;
+  }
   for (Candidate& c : candidates_) {
-    if (!met.contains(c.token)) continue;
+    if (!met_[static_cast<size_t>(c.token)]) continue;
     c.weight =
         c.weight > 0 ? c.weight / settings_.repetition_penalty : c.weight * settings_.repetition_penalty;
   }

@@ -43,6 +43,7 @@ class Sampler {
   SamplerSettings settings_;
   uint64_t draws_ = 0;
   std::vector<Candidate> candidates_;
+  std::vector<bool> met_;  // by token
 };
 
 }  // namespace onceover

@@ -4,17 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/record.h"
-
 namespace onceover {
 
 std::string csv_line(const std::vector<std::string>& cells);
-
-// The shortest decimal that reads back as the same double; empty when not finite.
-std::string csv_number(double value);
-
-// A header line, then a line a record. A column for every name that occurs in any record; empty where a
-// record lacks it.
-std::string records_csv(const std::vector<Record>& records);
 
 }  // namespace onceover

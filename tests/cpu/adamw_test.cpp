@@ -42,11 +42,5 @@ TEST(SumOfSquares, IsExactToSinglePrecisionAndTheSameForAnyThreadCount) {
   EXPECT_EQ(sum_of_squares({}), 0);
 }
 
-TEST(ClipFactor, BringsALargeNormDownAndLeavesASmallOne) {
-  EXPECT_EQ(clip_factor(4, 1), 0.25);
-  EXPECT_EQ(clip_factor(0.5, 1), 1);
-  EXPECT_EQ(clip_factor(4, 0), 1);
-}
-
 }  // namespace
 }  // namespace onceover::kernels

@@ -139,7 +139,6 @@ TEST(TokenStream, ReadsLlmCFiles) {
   EXPECT_EQ(tokens, (std::vector<int32_t>{5, 50256, 65535}));
   EXPECT_EQ(stream.vocab_size(), 65536);
   EXPECT_EQ(stream.eos(), 50256);
-  EXPECT_FALSE(stream.knows_documents());
   EXPECT_THROW(stream.document_ends(0, 3), Error);
 }
 

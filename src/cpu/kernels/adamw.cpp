@@ -59,6 +59,4 @@ double sum_of_squares(std::span<const float> x) {
   return total;
 }
 
-double clip_factor(double norm, double largest) { return largest > 0 && norm > largest ? largest / norm : 1; }
-
 }  // namespace onceover::kernels

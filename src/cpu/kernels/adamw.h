@@ -1,4 +1,4 @@
-// AdamW with decoupled weight decay (arXiv 1711.05101), and what surrounds it: gradient norm, clipping.
+// AdamW with decoupled weight decay (arXiv 1711.05101), and the norm of a gradient.
 //
 // Threads: by fixed blocks of 16384 floats; results do not depend on their count.
 #pragma once
@@ -20,9 +20,5 @@ void adamw(const AdamwSettings&, std::span<const float> gradient, std::span<floa
 
 // Σ x², summed in double in a fixed order. The global gradient norm is the root of the sum over tensors.
 double sum_of_squares(std::span<const float> x);
-
-// The factor that brings a gradient of this norm down to `largest`; 1 where it is smaller already or largest
-// is 0 (off).
-double clip_factor(double norm, double largest);
 
 }  // namespace onceover::kernels

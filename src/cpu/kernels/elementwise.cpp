@@ -70,13 +70,6 @@ void mix_backward(const ElementShape& s, float scale, const float* weight, Input
   dweight[1] += static_cast<float>(scale * sum_b);
 }
 
-void scale_rows(const ElementShape& s, float factor, Output x) {
-  for_rows(s, 1, [&](int64_t row) {
-    float* to = x[row];
-    for (int64_t j = 0; j < s.width; ++j) to[j] *= factor;
-  });
-}
-
 void zero(const ElementShape& s, Output x) {
   for_rows(s, 1, [&](int64_t row) { std::fill_n(x[row], s.width, 0.0F); });
 }

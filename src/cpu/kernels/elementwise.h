@@ -25,8 +25,6 @@ void mix_forward(const ElementShape&, float scale, const float* weight, Input a,
 void mix_backward(const ElementShape&, float scale, const float* weight, Input a, Input b, Input dy,
                   Output da, Output db, float* dweight);
 
-// x *= factor
-void scale_rows(const ElementShape&, float factor, Output x);
 // x = 0
 void zero(const ElementShape&, Output x);
 
