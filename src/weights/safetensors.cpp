@@ -83,9 +83,10 @@ SafetensorsContents parse_safetensors(std::span<const std::byte> file, const std
   const auto data = file.subspan(length_bytes + length);
   SafetensorsHeader header = parse_safetensors_header(json, data.size(), where);
   SafetensorsContents contents;
-  for (auto& entry : header.entries) {
-    contents.tensors[std::move(entry.name)] = {entry.dtype, std::move(entry.shape),
-                                               data.subspan(entry.begin, entry.end - entry.begin)};
+  for (auto& entry : header.entries) {  // by name: a million in any other order would take seconds
+    contents.tensors.emplace_hint(
+        contents.tensors.end(), std::move(entry.name),
+        TensorView{entry.dtype, std::move(entry.shape), data.subspan(entry.begin, entry.end - entry.begin)});
   }
   contents.metadata = std::move(header.metadata);
   return contents;

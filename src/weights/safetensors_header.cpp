@@ -268,31 +268,44 @@ void require_short_tokens(std::string_view json, const std::string& where) {
   }
 }
 
-void require_unique_names(const std::vector<SafetensorsEntry>& entries, const std::string& where) {
-  std::vector<std::string_view> names;
-  names.reserve(entries.size());
-  for (const auto& entry : entries) names.emplace_back(entry.name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) throw Error("{}: tensor '{}' occurs twice", where, printable(*twice));
+void require_unique_names(const std::vector<SafetensorsEntry>& by_name, const std::string& where) {
+  const auto twice = std::adjacent_find(by_name.begin(), by_name.end(),
+                                        [](const auto& a, const auto& b) { return a.name == b.name; });
+  if (twice != by_name.end()) throw Error("{}: tensor '{}' occurs twice", where, printable(twice->name));
+}
+
+// A tensor's place in the data, small: a million entries would be sorted out of the cache.
+struct Place {
+  uint64_t begin, end;
+  const SafetensorsEntry* entry;
+};
+
+std::vector<Place> in_file_order(const std::vector<SafetensorsEntry>& entries) {
+  std::vector<Place> places;
+  places.reserve(entries.size());
+  for (const auto& entry : entries) places.push_back({entry.begin, entry.end, &entry});
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  return places;
 }
 
 void require_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes,
                     const std::string& where) {
   uint64_t covered = 0;
   const SafetensorsEntry* before = nullptr;
-  for (const auto& entry : entries) {
-    if (entry.begin < covered) {
+  for (const auto& [begin, end, entry] : in_file_order(entries)) {
+    if (begin < covered) {
       throw Error("{}: tensor '{}' begins at byte {} of the data and overlaps tensor '{}', which ends at {}",
-                  where, printable(entry.name), entry.begin, printable(before->name), covered);
+                  where, printable(entry->name), begin, printable(before->name), covered);
     }
-    if (entry.begin > covered) {
+    if (begin > covered) {
       throw Error(
           "{}: tensor '{}' begins at byte {} of the data and leaves a hole: what is before it ends at {}",
-          where, printable(entry.name), entry.begin, covered);
+          where, printable(entry->name), begin, covered);
     }
-    covered = entry.end;
-    before = &entry;
+    covered = end;
+    before = entry;
   }
   if (covered == data_bytes) return;
   throw Error("{}: {} bytes follow the last tensor{}", where, data_bytes - covered,
@@ -313,10 +326,9 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
   HeaderReader reader(data_bytes, where);
   nlohmann::json::sax_parse(json, &reader);
   SafetensorsHeader header = reader.take();
+  std::sort(header.entries.begin(), header.entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   require_unique_names(header.entries, where);
-  std::sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
   require_tiling(header.entries, data_bytes, where);
   return header;
 }

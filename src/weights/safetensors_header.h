@@ -18,7 +18,7 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // in the order of their data
+  std::vector<SafetensorsEntry> entries;  // by name
   std::map<std::string, std::string> metadata;
 };
 
