@@ -52,7 +52,11 @@ Json to_json(const ShardListing& shard) {
 }
 
 ShardListing shard_listing(const nlohmann::json& json, const std::string& where) try {
-  ShardListing shard{json.at("file"), json.at("tokens"), json.at("documents"), json.at("source_bytes"),
+  const auto count = [&](const char* key) {
+    if (!json.at(key).is_number_unsigned()) throw Error("{}: a shard's {} must be a count", where, key);
+    return json.at(key).get<uint64_t>();
+  };
+  ShardListing shard{json.at("file"), count("tokens"), count("documents"), count("source_bytes"),
                      from_hex(json.at("hash").get_ref<const std::string&>(), where)};
   require_plain_file_name(shard.file, where);
   return shard;

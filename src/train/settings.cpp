@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "train/settings_fields.h"
 
@@ -22,7 +23,7 @@ struct Given {
 };
 
 [[noreturn]] void refuse(const std::string& where, const std::string& expected, const Given& given) {
-  throw Error("{} must be {}, found {}", where, expected, given.shown);
+  throw Error("{} must be {}, found {}", where, expected, printable(given.shown));
 }
 
 std::string range_text(const SettingRange& r) { return fmt::format("from {} to {}", r.low, r.high); }
@@ -84,7 +85,8 @@ void set(TrainSettings& settings, const std::string& name, const Given& given, c
     found = true;
     assign(member, given, range, fmt::format("{}{}", where, name));
   });
-  if (!found) throw Error("{}unknown setting '{}'{}", where, name, did_you_mean(name, known_names()));
+  if (!found)
+    throw Error("{}unknown setting '{}'{}", where, printable(name), did_you_mean(name, known_names()));
 }
 
 Given given_in(const toml::node& node, const std::string& where) {
@@ -119,21 +121,21 @@ TrainSettings train_settings_from_toml(std::string_view text, const std::string&
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& e) {
-    throw Error("{}:{}: {}", where, e.source().begin.line, std::string(e.description()));
+    throw Error("{}:{}: {}", where, e.source().begin.line, printable(e.description()));
   }
   for (const auto& [section, node] : root) {
     const std::string name(section.str());
     const auto* table = node.as_table();
-    if (!table) throw Error("{}: '{}' stands outside a section, as [run] is one", where, name);
+    if (!table) throw Error("{}: '{}' stands outside a section, as [run] is one", where, printable(name));
     for (const auto& [key, value] : *table) {
       const std::string full = name + "." + std::string(key.str());
-      set(settings, full, given_in(value, fmt::format("{}: {}", where, full)), where + ": ");
+      set(settings, full, given_in(value, fmt::format("{}: {}", where, printable(full))), where + ": ");
     }
     if (table->empty()) {
       const auto names = known_names();
       const bool known =
           std::any_of(names.begin(), names.end(), [&](const auto& n) { return n.starts_with(name + "."); });
-      if (!known) throw Error("{}: unknown section '{}'", where, name);
+      if (!known) throw Error("{}: unknown section '{}'", where, printable(name));
     }
   }
   return settings;
@@ -142,7 +144,7 @@ TrainSettings train_settings_from_toml(std::string_view text, const std::string&
 void override_setting(TrainSettings& settings, std::string_view assignment) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    throw Error("expected --section.key=value, found '--{}'", assignment);
+    throw Error("expected --section.key=value, found '--{}'", printable(assignment));
   }
   set(settings, std::string(assignment.substr(0, equals)), given_as_words(assignment.substr(equals + 1)),
       "command line: ");

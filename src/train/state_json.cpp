@@ -1,5 +1,7 @@
 #include "train/state_json.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/hex.h"
@@ -24,12 +26,24 @@ void for_state(S& s, F f) {
   f("plan_fingerprint", s.plan_fingerprint);
 }
 
-void read_member(const nlohmann::json& json, uint64_t& out) {
-  out = std::stoull(json.get<std::string>(), nullptr, 16);
+void require(bool holds) {
+  if (!holds) throw Error("another type or range");
 }
-template <class T>
-void read_member(const nlohmann::json& json, T& out) {
-  json.get_to(out);
+
+void read_member(const nlohmann::json& json, uint64_t& out) {
+  out = from_hex(json.get_ref<const std::string&>(), "");
+}
+
+void read_member(const nlohmann::json& json, int64_t& out) {
+  require(json.is_number_integer());
+  require(json.is_number_unsigned() ? std::in_range<int64_t>(json.get<uint64_t>())
+                                    : json.get<int64_t>() >= 0);
+  out = json.get<int64_t>();
+}
+
+void read_member(const nlohmann::json& json, double& out) {
+  require(json.is_number() && json.get<double>() >= 0);
+  out = json.get<double>();
 }
 
 }  // namespace
@@ -59,7 +73,7 @@ RunState state_from_json(const nlohmann::json& json, const std::string& where) {
     try {
       read_member(members.at(name), member);
     } catch (const std::exception&) {
-      throw Error("{}: member '{}' is missing or of another type", where, name);
+      throw Error("{}: member '{}' is missing, of another type or out of range", where, name);
     }
   });
   return state;

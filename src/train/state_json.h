@@ -8,7 +8,8 @@ namespace onceover {
 
 nlohmann::json state_to_json(const RunState& state);
 
-// Error, naming `where`, when a member is missing, has another type, or the check does not fit.
+// Error, naming `where`, when a member is missing, has another type or is negative, or the check does not
+// fit.
 RunState state_from_json(const nlohmann::json& json, const std::string& where);
 
 }  // namespace onceover
