@@ -209,8 +209,8 @@ void refuse_unknown_keys(const Json& json, const std::string& where) {
   for (const auto& key : config_keys()) known.push_back(key.name);
   for (const auto& [key, value] : json.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end() || bookkeeping.contains(key)) continue;
-    const auto fixed =
-        std::find_if(fixed_keys.begin(), fixed_keys.end(), [&](const auto& f) { return f.first == key; });
+    const auto fixed = std::find_if(fixed_keys.begin(), fixed_keys.end(),
+                                    [&name = key](const auto& f) { return f.first == name; });
     if (fixed == fixed_keys.end())
       throw Error("{}: unknown key '{}'{}", where, printable(key), did_you_mean(key, known));
     if (value != fixed->second)
