@@ -28,6 +28,7 @@ constexpr Verb verbs[] = {
     {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
     {"prepare", "turn text into token shards for training", prepare_verb},
     {"train", "train a model, or go on training one", train_verb},
+    {"compare", "train several models on one budget and compare them", compare_verb},
     {"generate", "continue a text", generate_verb},
     {"report", "draw the curves of training runs on one page", report_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},

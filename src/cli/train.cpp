@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -74,15 +75,19 @@ void print_plan(const TrainOptions& options, const TrainSettings& settings, cons
                                                         options.executor, model, settings)))}}));
 }
 
+std::string validation_text(const Validation& v, int decimals) {
+  std::string text = fmt::format("validation loss {:.{}f}", v.loss, decimals);
+  if (std::isfinite(v.bits_per_byte))
+    text += fmt::format(", {:.{}f} bits per byte", v.bits_per_byte, decimals);
+  return text;
+}
+
 void print_result(const TrainingResult& result) {
   fmt::print("{} step {} of {}, {} tokens, {:.4g} FLOPs\n",
              result.stopped ? "stopped after" : "done:", result.step, result.steps,
              format_count(static_cast<double>(result.tokens)), result.flops);
   if (result.loss) fmt::print("loss {:.4f}\n", *result.loss);
-  if (result.validation) {
-    fmt::print("validation loss {:.4f}, {:.4f} bits per byte\n", result.validation->loss,
-               result.validation->bits_per_byte);
-  }
+  if (result.validation) fmt::print("{}\n", validation_text(*result.validation, 4));
   if (!result.checkpoint.empty()) fmt::print("checkpoint {}\n", result.checkpoint);
   if (result.stopped) fmt::print("the same command goes on from here\n");
 }
@@ -98,7 +103,7 @@ void run_training(const TrainOptions& options, const TrainSettings& settings) {
   hooks.notice = line;
   if (options.evaluate_only) {
     const Validation v = evaluate_only(settings, prepared.job, *executor, hooks);
-    fmt::print("validation loss {:.6f}, {:.6f} bits per byte\n", v.loss, v.bits_per_byte);
+    fmt::print("{}\n", validation_text(v, 6));
     return;
   }
   const StopSignal stop;

@@ -18,6 +18,7 @@ Action inspect_verb(CLI::App& app);
 Action tokenizer_verb(CLI::App& app);
 Action prepare_verb(CLI::App& app);
 Action train_verb(CLI::App& app);
+Action compare_verb(CLI::App& app);
 Action report_verb(CLI::App& app);
 Action docs_verb(CLI::App& app);  // hidden: prints the generated pages of docs/
 

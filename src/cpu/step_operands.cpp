@@ -139,8 +139,10 @@ void forward(const StepOperands& at, const Op& op, bool with_gradients) {
                  },
                  [&](const Logits& o) {
                    if (with_gradients) return;
-                   count(at.run.loss, kernels::cross_entropy(loss_shape(at), at.in(0), at.weight(o.weight),
-                                                             at.run.batch.targets.data(), nullptr));
+                   const auto found = kernels::cross_entropy(loss_shape(at), at.in(0), at.weight(o.weight),
+                                                             at.run.batch.targets.data(), nullptr);
+                   count(at.run.loss, found);
+                   at.run.loss.correct = at.run.loss.correct.value_or(0) + found.correct;
                  },
                  [](const auto&) {},
              },

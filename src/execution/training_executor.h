@@ -4,6 +4,7 @@
 // and moments are f32 at this border. Not thread-safe: one trainer drives one executor.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct LossSum {
   double loss = 0;     // natural-log cross-entropy, summed over scored tokens
   int64_t tokens = 0;  // scored tokens
   double balance = 0;  // load-balancing losses of routed layers, summed over layers, with their coefficient
+  std::optional<int64_t>
+      correct;  // scored tokens whose largest logit is their target's, where it was counted
 };
 
 // What of a step's values is dropped after the forward pass and made again for the backward pass: nothing;

@@ -31,10 +31,18 @@ struct TokenSource {
   double bytes_per_token = 0;  // of the text before tokenisation; 0 = unknown
 };
 
+// Held-out sequences of one kind, measured beside the validation: records hold NAME_loss and
+// NAME_accuracy.
+struct Probe {
+  std::string name;
+  TokenSource source;
+};
+
 struct TrainingJob {
   TrainedModel model;
   TokenSource train;
   std::optional<TokenSource> validation;
+  std::vector<Probe> probes;
 };
 
 }  // namespace onceover

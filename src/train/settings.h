@@ -13,6 +13,7 @@ namespace onceover {
 
 enum class ScheduleShape { Cosine, Linear, Wsd };
 enum class LoopSampling { Fixed, Binomial };
+enum class DataTask { Text, Hops };
 
 struct TrainSettings {
   struct Model {
@@ -20,10 +21,14 @@ struct TrainSettings {
     int64_t loops = 0;
   } model;
   struct Data {
+    DataTask task = DataTask::Text;
     std::string shards;
     int64_t sequence_length = 256, seed = 1;
     bool mask_document_starts = false;
   } data;
+  struct Hops {
+    int64_t nodes = 16, max_hops = 4;
+  } hops;
   struct Batch {
     int64_t tokens = 8192, micro_sequences = 4;
   } batch;

@@ -34,6 +34,11 @@ inline const auto& named_values(Recompute) {
   return all;
 }
 
+inline const auto& named_values(DataTask) {
+  static const std::vector<Named<DataTask>> all = {{DataTask::Text, "text"}, {DataTask::Hops, "hops"}};
+  return all;
+}
+
 // Each calls f(section, key, member, range, meaning) for its keys.
 template <class S, class F>
 void for_input_settings(S& s, F f) {
@@ -43,12 +48,17 @@ void for_input_settings(S& s, F f) {
   f("model", "init", s.model.init, any, "a model's folder to go on from, instead: its shape and weights");
   f("model", "loops", s.model.loops, SettingRange{0, 1024},
     "how often the repeated layers run; 0 = as the model says");
+  f("data", "task", s.data.task, any,
+    "text: token shards; hops: pointer chasing, made on the spot (section hops)");
   f("data", "shards", s.data.shards, any, "folder of token shards, as onceover prepare makes it");
   f("data", "sequence_length", s.data.sequence_length, SettingRange{1, 1 << 24},
     "tokens of one training sequence");
   f("data", "seed", s.data.seed, seed, "of the order of the sequences");
   f("data", "mask_document_starts", s.data.mask_document_starts, any,
     "do not score a document's first token, which the one before cannot foretell");
+  f("hops", "nodes", s.hops.nodes, SettingRange{2, 1 << 16}, "that the function leads through");
+  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, (1 << 16) - 1},
+    "queries ask for 1 to this many applications of it");
   f("batch", "tokens", s.batch.tokens, SettingRange{1, 1LL << 40}, "of one step, over all micro-batches");
   f("batch", "micro_sequences", s.batch.micro_sequences, SettingRange{1, 1 << 20},
     "sequences worked on at once; the rest of a step is accumulated");

@@ -49,7 +49,9 @@ std::string train_settings_to_toml(const TrainSettings& settings) {
 void check_train_settings(const TrainSettings& s, const std::string& where) {
   require(s.model.config.empty() != s.model.init.empty(), where,
           "expected one of model.config and model.init");
-  require(!s.data.shards.empty(), where, "data.shards is missing: a folder of token shards");
+  const bool text = s.data.task == DataTask::Text;
+  require(!text || !s.data.shards.empty(), where, "data.shards is missing: a folder of token shards");
+  require(text || s.data.shards.empty(), where, "expected one of data.shards and a data.task, found both");
   const int budgets = (s.schedule.steps > 0) + (s.schedule.tokens > 0) + (s.schedule.flops > 0);
   require(budgets == 1, where,
           fmt::format("expected one budget of schedule.steps, schedule.tokens and schedule.flops, found {}",

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "data/batch_reader.h"
 #include "data/shard_set.h"
+#include "data/token_stream.h"
 
 namespace onceover {
 namespace {
@@ -40,7 +41,8 @@ TokenSource source_of(const std::shared_ptr<const TokenStream>& stream, const Sp
 
 }  // namespace
 
-ShardSources open_shards(const TrainSettings& settings, const std::function<void(const std::string&)>& warn) {
+TokenSources shard_sources(const TrainSettings& settings,
+                           const std::function<void(const std::string&)>& warn) {
   const auto& data = settings.data;
   const ShardSet set = ShardSet::read(data.shards);
   const auto open = [&](const char* split) {
@@ -54,7 +56,7 @@ ShardSources open_shards(const TrainSettings& settings, const std::function<void
   options.mask_document_starts = data.mask_document_starts;
   options.warn = warn;
   const auto stream = open("train");
-  ShardSources sources{source_of(stream, set.train, options), {}, stream->vocab_size(), stream->eos()};
+  TokenSources sources{source_of(stream, set.train, options), {}, {}, stream->vocab_size(), stream->eos()};
   options.seed = 0;
   options.warn = {};
   if (set.held_out.tokens() > static_cast<uint64_t>(data.sequence_length)) {

@@ -90,7 +90,7 @@ std::vector<bool> decayed_weights(const TrainSettings& settings, const std::vect
   return decayed;
 }
 
-Validation validate(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor) {
+Measured measure(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor) {
   const int64_t wanted = settings.validation.batches * settings.batch.micro_sequences;
   const int64_t sequences = std::min(wanted, source.sequences);
   LossSum sum;
@@ -100,10 +100,18 @@ Validation validate(const TrainSettings& settings, const TokenSource& source, Tr
     const LossSum more = executor.evaluate(part.batch(), Depth{});
     sum.loss += more.loss;
     sum.tokens += more.tokens;
+    if (more.correct) sum.correct = sum.correct.value_or(0) + *more.correct;
   }
   if (sum.tokens == 0) throw Error("the held-out text: no token of {} sequences is scored", sequences);
-  const double loss = sum.loss / static_cast<double>(sum.tokens);
-  return {loss, loss / std::numbers::ln2 / source.bytes_per_token};
+  const auto tokens = static_cast<double>(sum.tokens);
+  Measured measured{sum.loss / tokens, {}};
+  if (sum.correct) measured.accuracy = static_cast<double>(*sum.correct) / tokens;
+  return measured;
+}
+
+Validation validation_of(const Measured& measured, const TokenSource& source) {
+  const bool known = source.bytes_per_token > 0;
+  return {measured.loss, known ? measured.loss / std::numbers::ln2 / source.bytes_per_token : std::nan("")};
 }
 
 std::vector<double> measure_loop_rms(const TrainSettings& settings, const TokenSource& source,

@@ -1,6 +1,7 @@
 // One training step: the batches of its sequences, its gradient, its update; and a pass over held-out text.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "execution/training_executor.h"
@@ -37,8 +38,15 @@ StepNumbers accumulate_step(const TrainSettings& settings, const TokenSource& so
 // Which weights take weight decay: all matrices; norms, scalars and embeddings as the settings say.
 std::vector<bool> decayed_weights(const TrainSettings& settings, const std::vector<WeightSpec>& weights);
 
-// The mean loss over the first sequences of `source`.
-Validation validate(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor);
+// Over the first sequences of a source, as many as validation.batches says.
+struct Measured {
+  double loss = 0;                 // nats a token
+  std::optional<double> accuracy;  // share of scored tokens whose largest logit is their target's
+};
+Measured measure(const TrainSettings& settings, const TokenSource& source, TrainingExecutor& executor);
+
+// NaN bits per byte where the source does not know its bytes a token.
+Validation validation_of(const Measured& measured, const TokenSource& source);
 
 // TrainingExecutor::loop_rms of the first micro-batch of `source`.
 std::vector<double> measure_loop_rms(const TrainSettings& settings, const TokenSource& source,

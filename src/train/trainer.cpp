@@ -77,7 +77,7 @@ class Trainer {
 
   void start();
   TrainingResult run();
-  Validation validate_now() { return validate(settings_, *job_.validation, executor_); }
+  Validation validate_now();
 
  private:
   void step();
@@ -114,6 +114,7 @@ class Trainer {
   double recent_flops_ = 0, recent_seconds_ = 0;
 
   std::optional<Validation> validation_;
+  std::map<std::string, double> measured_;  // beside it
   int64_t steps_here_ = 0;
   bool saved_ = false;
 };
@@ -185,6 +186,18 @@ void Trainer::step() {
   saved_ = false;
 }
 
+Validation Trainer::validate_now() {
+  const Measured all = measure(settings_, *job_.validation, executor_);
+  measured_.clear();
+  if (all.accuracy) measured_["validation_accuracy"] = *all.accuracy;
+  for (const Probe& probe : job_.probes) {
+    const Measured part = measure(settings_, probe.source, executor_);
+    measured_[probe.name + "_loss"] = part.loss;
+    if (part.accuracy) measured_[probe.name + "_accuracy"] = *part.accuracy;
+  }
+  return validation_of(all, *job_.validation);
+}
+
 void Trainer::after_step() {
   state_.wall_seconds = now() - started_;
   if (hooks_.on_step) hooks_.on_step(state_.step, numbers_.loss);
@@ -221,6 +234,7 @@ Record Trainer::record() const {
 
 void Trainer::add_validation(Record& record) const {
   record.validation = validation_;
+  record.extra.insert(measured_.begin(), measured_.end());
   int iteration = 0;
   for (double rms : measure_loop_rms(settings_, *job_.validation, executor_))
     record.extra[fmt::format("loop_{}_rms", ++iteration)] = rms;

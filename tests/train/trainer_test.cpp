@@ -218,11 +218,11 @@ TEST(Validation, ReadsNoMoreThanThereIs) {
     read++;
     inner(i, inputs, targets);
   };
-  validate(s, text, executor);
+  measure(s, text, executor);
   EXPECT_EQ(read, 5);
   s.validation.batches = 2;
   read = 0;
-  validate(s, text, executor);
+  measure(s, text, executor);
   EXPECT_EQ(read, 4);
 }
 

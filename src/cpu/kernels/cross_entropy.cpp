@@ -14,6 +14,11 @@ namespace {
 constexpr int64_t chunk_floats = 8 << 20;
 constexpr int64_t most_chunk_rows = 512;
 
+bool is_largest(int64_t vocabulary, int32_t target, const float* logits) {
+  const float wanted = logits[target];
+  return std::count_if(logits, logits + vocabulary, [=](float logit) { return logit >= wanted; }) == 1;
+}
+
 // Loss of one row; its logits become factor * (softmax - one at the target), zero where masked.
 double row_loss(const Leaves& leaf, int64_t vocabulary, int32_t target, float factor, float* logits) {
   if (target < 0) {
@@ -36,6 +41,14 @@ void losses_of(int64_t rows, int64_t vocabulary, const int32_t* targets, float f
   for (int64_t row = 0; row < rows; ++row) {
     losses[row] = row_loss(leaf, vocabulary, targets[row], factor, logits[row]);
   }
+}
+
+int64_t correct_rows(int64_t rows, int64_t vocabulary, const int32_t* targets, Output logits) {
+  int64_t correct = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    correct += targets[row] >= 0 && is_largest(vocabulary, targets[row], logits[row]);
+  }
+  return correct;
 }
 
 // factor 0 asks for no gradient.
@@ -62,7 +75,10 @@ TargetLoss run(const CrossEntropyShape& s, Input x, Input weight, const int32_t*
       if (token_loss) token_loss[first + row] = static_cast<float>(losses[static_cast<size_t>(row)]);
     }
     sum.targets += found;
-    if (factor == 0) continue;
+    if (factor == 0) {
+      sum.correct += correct_rows(rows, s.vocabulary, wanted, logits);
+      continue;
+    }
     linear_backward_input(linear, logits, weight, {dx[first], dx.stride});
     linear_backward_weight(linear, logits, here, dweight);
   }

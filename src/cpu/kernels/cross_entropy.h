@@ -17,6 +17,7 @@ struct CrossEntropyShape {
 struct TargetLoss {
   double loss = 0;      // nats, summed over the targets
   int64_t targets = 0;  // rows that have one
+  int64_t correct = 0;  // rows whose largest logit is their target's alone; counted by cross_entropy only
 };
 
 // The loss alone. token_loss [rows], if not null, receives the loss of each row, 0 where masked.

@@ -1,0 +1,181 @@
+#include "compare/results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace onceover {
+namespace {
+
+std::optional<double> field_of(const Record& record, const std::string& name) {
+  for (const auto& [field, value] : fields(record)) {
+    if (field == name && std::isfinite(value)) return value;
+  }
+  return std::nullopt;
+}
+
+Cell cell_of(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes, size_t model, Budget budget,
+             double learning_rate) {
+  Cell cell{model, budget, learning_rate, {}, 0, 0};
+  for (size_t run = 0; run < plan.runs.size(); run++) {
+    const PlannedRun& planned = plan.runs[run];
+    if (planned.model != model || !planned.answers(budget) ||
+        planned.settings.optimiser.learning_rate != learning_rate)
+      continue;
+    const RunProgress progress = outcomes[run].progress;
+    if (progress == RunProgress::Done) cell.runs.push_back(run);
+    cell.failed += progress == RunProgress::Failed;
+    cell.waiting += progress == RunProgress::Waiting || progress == RunProgress::Training;
+  }
+  return cell;
+}
+
+// Lower is better.
+double rank(const Cell& cell, const std::vector<RunOutcome>& outcomes) {
+  const auto loss = final_spread(cell, outcomes, "validation_loss");
+  constexpr double worse_than_any_loss = 1e6;
+  if (!loss) return std::numeric_limits<double>::infinity();
+  return loss->mean + worse_than_any_loss * static_cast<double>(cell.failed);
+}
+
+std::string spread_text(const std::optional<Spread>& spread, int decimals) {
+  if (!spread) return "–";
+  const std::string mean = fmt::format("{:.{}f}", spread->mean, decimals);
+  return spread->count < 2 ? mean : fmt::format("{} ± {:.{}f}", mean, spread->sd, decimals);
+}
+
+std::string missing_text(const Cell& cell) {
+  std::string text;
+  if (cell.failed > 0) text += fmt::format(" ({} failed)", cell.failed);
+  if (cell.waiting > 0) text += fmt::format(" ({} to come)", cell.waiting);
+  return text;
+}
+
+std::optional<Spread> cell_speed(const Cell& cell, const std::vector<RunOutcome>& outcomes) {
+  std::vector<double> speeds;
+  for (const size_t run : cell.runs) {
+    if (const auto speed = training_speed(outcomes[run].records)) speeds.push_back(*speed);
+  }
+  return spread_of(speeds);
+}
+
+const PlannedRun& any_run(const ComparisonPlan& plan, const Cell& cell) {
+  return *std::find_if(plan.runs.begin(), plan.runs.end(), [&](const PlannedRun& run) {
+    return run.model == cell.model && run.answers(cell.budget);
+  });
+}
+
+}  // namespace
+
+std::optional<Spread> spread_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / count;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return Spread{mean, values.size() < 2 ? 0 : std::sqrt(squares / (count - 1)), values.size()};
+}
+
+std::vector<Cell> cells_of(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes,
+                           Budget budget) {
+  std::vector<Cell> cells;
+  for (size_t model = 0; model < plan.models.size(); model++) {
+    for (const double rate : plan.recipe.learning_rates)
+      cells.push_back(cell_of(plan, outcomes, model, budget, rate));
+  }
+  return cells;
+}
+
+std::vector<Cell> best_cells(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes,
+                             Budget budget) {
+  std::vector<Cell> best;
+  for (const Cell& cell : cells_of(plan, outcomes, budget)) {
+    if (best.empty() || best.back().model != cell.model) {
+      best.push_back(cell);
+    } else if (rank(cell, outcomes) < rank(best.back(), outcomes)) {
+      best.back() = cell;
+    }
+  }
+  return best;
+}
+
+std::optional<Spread> final_spread(const Cell& cell, const std::vector<RunOutcome>& outcomes,
+                                   const std::string& field) {
+  std::vector<double> values;
+  for (const size_t run : cell.runs) {
+    const Record* last = outcomes[run].validated();
+    const auto value = last ? field_of(*last, field) : std::nullopt;
+    if (value) values.push_back(*value);
+  }
+  return spread_of(values);
+}
+
+std::vector<std::string> extra_fields(const std::vector<RunOutcome>& outcomes, const std::string& ending) {
+  std::set<std::string> names;
+  for (const RunOutcome& outcome : outcomes) {
+    for (const Record& record : outcome.records) {
+      for (const auto& extra : record.extra) {
+        if (extra.first.ends_with(ending)) names.insert(extra.first);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<double> training_speed(const std::vector<Record>& records) {
+  double tokens = 0, seconds = 0;
+  int64_t before = 0;
+  for (const Record& record : records) {
+    const auto here = static_cast<double>(record.tokens - before);
+    before = record.tokens;
+    if (!std::isfinite(record.tokens_per_second) || record.tokens_per_second <= 0) continue;
+    tokens += here;
+    seconds += here / record.tokens_per_second;
+  }
+  if (seconds <= 0) return std::nullopt;
+  return tokens / seconds;
+}
+
+int64_t kv_bytes(const ComparedModel& model) {
+  constexpr int64_t bytes_per_element = 2;
+  return model.kv_elements * bytes_per_element;
+}
+
+TableRows final_table(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes, Budget budget) {
+  const auto accuracies = extra_fields(outcomes, "_accuracy");
+  const bool rates = plan.recipe.learning_rates.size() > 1;
+  TableRows rows = {{"model", "parameters", "loops"}};
+  if (rates) rows[0].emplace_back("learning rate");
+  for (const char* name : {"steps", "tokens", "FLOPs", "validation loss", "bits per byte"})
+    rows[0].emplace_back(name);
+  rows[0].insert(rows[0].end(), accuracies.begin(), accuracies.end());
+  rows[0].push_back(fmt::format("KV cache at {}", plan.recipe.context));
+  rows[0].emplace_back("tokens/s");
+  for (const Cell& cell : best_cells(plan, outcomes, budget)) {
+    const ComparedModel& model = plan.models[cell.model];
+    const PlannedRun& run = any_run(plan, cell);
+    const int64_t steps = run.settings.schedule.steps;
+    std::vector<std::string> row = {model.name,
+                                    format_count(static_cast<double>(model.parameters.non_embedding())),
+                                    fmt::format("{}", model.config.num_loops)};
+    if (rates) row.push_back(fmt::format("{}", cell.learning_rate));
+    row.push_back(fmt::format("{}", steps));
+    row.push_back(format_count(static_cast<double>(steps * run.settings.batch.tokens)));
+    row.push_back(fmt::format("{:.3g}", run.flops));
+    row.push_back(spread_text(final_spread(cell, outcomes, "validation_loss"), 4) + missing_text(cell));
+    row.push_back(spread_text(final_spread(cell, outcomes, "bits_per_byte"), 4));
+    for (const auto& name : accuracies) row.push_back(spread_text(final_spread(cell, outcomes, name), 3));
+    row.push_back(format_bytes(static_cast<double>(kv_bytes(model))));
+    const auto speed = cell_speed(cell, outcomes);
+    row.push_back(speed ? format_count(speed->mean) : "–");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace onceover
