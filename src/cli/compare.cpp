@@ -109,15 +109,15 @@ void print_plan(const CompareOptions& options, const ComparisonPlan& plan) {
     const ComparedModel& model = plan.models[run.model];
     const int64_t steps = run.settings.schedule.steps;
     const int64_t memory = planned_training_bytes(options.executor, model.trained, run.settings);
-    table.rows.push_back(
-        {run.name, format_count(static_cast<double>(model.parameters.non_embedding())),
-         fmt::format("{}", steps), format_count(static_cast<double>(steps * run.settings.batch.tokens)),
-         fmt::format("{:.3g}", run.flops), format_bytes(static_cast<double>(kv_bytes(model))),
-         format_bytes(static_cast<double>(memory))});
+    table.rows.push_back({run.name, format_count(static_cast<double>(model.parameters.non_embedding())),
+                          fmt::format("{}", steps),
+                          format_count(static_cast<double>(steps * run.settings.batch.tokens)),
+                          format_flops(run.flops), format_bytes(static_cast<double>(kv_bytes(model))),
+                          format_bytes(static_cast<double>(memory))});
     flops += run.flops;
   }
-  fmt::print("{}\n{} runs, {:.3g} FLOPs; the FLOPs of {} are those of equal FLOPs\n",
-             format_tables({table}, "text"), plan.runs.size(), flops, plan.models[plan.reference].name);
+  fmt::print("{}\n{} runs, {}; the FLOPs of {} are those of equal FLOPs\n", format_tables({table}, "text"),
+             plan.runs.size(), format_flops(flops), plan.models[plan.reference].name);
 }
 
 std::vector<Table> final_tables(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes) {

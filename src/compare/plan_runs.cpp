@@ -98,7 +98,9 @@ int64_t steps_of(const ComparisonPlan& plan, size_t model, Budget budget) {
   const int64_t base = planned_steps(plan.recipe.base, plan.models[model].trained);
   if (budget == Budget::Steps) return base;
   const double flops = plan.models[plan.reference].flops_per_step * static_cast<double>(base);
-  return std::max<int64_t>(1, std::llround(flops / plan.models[model].flops_per_step));
+  const double steps = std::round(flops / plan.models[model].flops_per_step);
+  const bool same = std::abs(steps / static_cast<double>(base) - 1) < 0.01;
+  return same ? base : std::max<int64_t>(1, static_cast<int64_t>(steps));
 }
 
 PlannedRun planned_run(const ComparisonPlan& plan, size_t model, int64_t steps, double learning_rate,

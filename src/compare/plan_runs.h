@@ -3,7 +3,7 @@
 //
 // Equal steps: every model takes the steps of the base settings. Equal FLOPs: every model takes the steps
 // whose FLOPs, counted from its plan (train/trainer.h), come nearest to those of the reference at the base's
-// steps.
+// steps; where that is within 1% of the base's steps, one run answers both.
 #pragma once
 #include <functional>
 #include <memory>

@@ -55,12 +55,19 @@ std::string missing_text(const Cell& cell) {
   return text;
 }
 
-std::optional<Spread> cell_speed(const Cell& cell, const std::vector<RunOutcome>& outcomes) {
+std::optional<Spread> cell_speed(const ComparisonPlan& plan, const Cell& cell,
+                                 const std::vector<RunOutcome>& outcomes) {
   std::vector<double> speeds;
   for (const size_t run : cell.runs) {
-    if (const auto speed = training_speed(outcomes[run].records)) speeds.push_back(*speed);
+    if (const auto speed = training_speed(plan.runs[run], outcomes[run].records)) speeds.push_back(*speed);
   }
   return spread_of(speeds);
+}
+
+// "hops_2_accuracy" as words.
+std::string field_words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 const PlannedRun& any_run(const ComparisonPlan& plan, const Cell& cell) {
@@ -127,18 +134,20 @@ std::vector<std::string> extra_fields(const std::vector<RunOutcome>& outcomes, c
   return {names.begin(), names.end()};
 }
 
-std::optional<double> training_speed(const std::vector<Record>& records) {
-  double tokens = 0, seconds = 0;
-  int64_t before = 0;
+std::optional<double> training_speed(const PlannedRun& run, const std::vector<Record>& records) {
+  double seconds = 0;
+  int64_t steps = 0;
+  Record before;
   for (const Record& record : records) {
-    const auto here = static_cast<double>(record.tokens - before);
-    before = record.tokens;
-    if (!std::isfinite(record.tokens_per_second) || record.tokens_per_second <= 0) continue;
-    tokens += here;
-    seconds += here / record.tokens_per_second;
+    const auto scored = static_cast<double>(record.tokens - before.tokens);
+    if (record.tokens_per_second > 0 && std::isfinite(record.tokens_per_second)) {
+      seconds += scored / record.tokens_per_second;
+      steps += record.step - before.step;
+    }
+    before = record;
   }
   if (seconds <= 0) return std::nullopt;
-  return tokens / seconds;
+  return static_cast<double>(steps * run.settings.batch.tokens) / seconds;
 }
 
 int64_t kv_bytes(const ComparedModel& model) {
@@ -153,7 +162,7 @@ TableRows final_table(const ComparisonPlan& plan, const std::vector<RunOutcome>&
   if (rates) rows[0].emplace_back("learning rate");
   for (const char* name : {"steps", "tokens", "FLOPs", "validation loss", "bits per byte"})
     rows[0].emplace_back(name);
-  rows[0].insert(rows[0].end(), accuracies.begin(), accuracies.end());
+  for (const auto& name : accuracies) rows[0].push_back(field_words(name));
   rows[0].push_back(fmt::format("KV cache at {}", plan.recipe.context));
   rows[0].emplace_back("tokens/s");
   for (const Cell& cell : best_cells(plan, outcomes, budget)) {
@@ -166,12 +175,12 @@ TableRows final_table(const ComparisonPlan& plan, const std::vector<RunOutcome>&
     if (rates) row.push_back(fmt::format("{}", cell.learning_rate));
     row.push_back(fmt::format("{}", steps));
     row.push_back(format_count(static_cast<double>(steps * run.settings.batch.tokens)));
-    row.push_back(fmt::format("{:.3g}", run.flops));
+    row.push_back(format_flops(run.flops));
     row.push_back(spread_text(final_spread(cell, outcomes, "validation_loss"), 4) + missing_text(cell));
     row.push_back(spread_text(final_spread(cell, outcomes, "bits_per_byte"), 4));
     for (const auto& name : accuracies) row.push_back(spread_text(final_spread(cell, outcomes, name), 3));
     row.push_back(format_bytes(static_cast<double>(kv_bytes(model))));
-    const auto speed = cell_speed(cell, outcomes);
+    const auto speed = cell_speed(plan, cell, outcomes);
     row.push_back(speed ? format_count(speed->mean) : "–");
     rows.push_back(row);
   }

@@ -41,8 +41,8 @@ std::optional<Spread> final_spread(const Cell& cell, const std::vector<RunOutcom
 // Names of what the records hold beside every record's fields and that end with `ending`, sorted.
 std::vector<std::string> extra_fields(const std::vector<RunOutcome>& outcomes, const std::string& ending);
 
-// Trained tokens a second of training, checkpoints and validation left out; nothing when unknown.
-std::optional<double> training_speed(const std::vector<Record>& records);
+// Tokens a second of training, scored or not; checkpoints and validation left out. Nothing when unknown.
+std::optional<double> training_speed(const PlannedRun& run, const std::vector<Record>& records);
 
 // Bytes of keys and values of one sequence at the recipe's context, two bytes an element.
 int64_t kv_bytes(const ComparedModel& model);

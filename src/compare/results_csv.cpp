@@ -62,7 +62,7 @@ void set_plan(CsvRows& csv, const ComparisonPlan& plan, const PlannedRun& run) {
   csv.set("planned_flops", run.flops);
 }
 
-void set_outcome(CsvRows& csv, const RunOutcome& outcome) {
+void set_outcome(CsvRows& csv, const PlannedRun& run, const RunOutcome& outcome) {
   csv.set("state", std::string(progress_name(outcome.progress)));
   csv.set("reason", outcome.reason);
   for (const char* name : {"steps", "tokens", "flops", "wall_seconds", "tokens_per_second", "training_loss",
@@ -74,7 +74,7 @@ void set_outcome(CsvRows& csv, const RunOutcome& outcome) {
   csv.set("tokens", last.tokens);
   csv.set("flops", last.flops);
   csv.set("wall_seconds", last.wall_seconds);
-  csv.set("tokens_per_second", training_speed(outcome.records).value_or(std::nan("")));
+  csv.set("tokens_per_second", training_speed(run, outcome.records).value_or(std::nan("")));
   csv.set("training_loss", last.loss);
   const Record* validated = outcome.validated();
   if (!validated) return;
@@ -91,7 +91,7 @@ std::string results_csv(const ComparisonPlan& plan, const std::vector<RunOutcome
     csv.begin();
     set_run(csv, plan, plan.runs[run]);
     set_plan(csv, plan, plan.runs[run]);
-    set_outcome(csv, outcomes[run]);
+    set_outcome(csv, plan.runs[run], outcomes[run]);
   }
   return csv.text();
 }
