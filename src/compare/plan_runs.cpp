@@ -91,6 +91,7 @@ std::string folder_name(const std::string& name) {
       out += '-';
     }
   }
+  if (out.ends_with('-')) out.pop_back();
   return out;
 }
 

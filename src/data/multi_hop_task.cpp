@@ -50,7 +50,7 @@ std::vector<int32_t> random_cycle(int count, Draws& draws) {
 }  // namespace
 
 MultiHopTask::MultiHopTask(const MultiHopOptions& options) : options_(options) {
-  constexpr int most_nodes = 1 << 16;
+  constexpr int most_nodes = 256;
   if (options.nodes < 2 || options.nodes > most_nodes)
     throw Error("hops.nodes must be from 2 to {}, found {}", most_nodes, options.nodes);
   if (options.max_hops < 1 || options.max_hops >= options.nodes) {
@@ -61,21 +61,17 @@ MultiHopTask::MultiHopTask(const MultiHopOptions& options) : options_(options) {
 
 void MultiHopTask::read(int64_t sequence, std::span<int32_t> inputs, std::span<int32_t> targets) const {
   Draws draws(options_, sequence);
-  const auto next = random_cycle(options_.nodes, draws);
-  std::ranges::fill(inputs, 0);
+  const int nodes = options_.nodes;
+  const auto next = random_cycle(nodes, draws);
   std::ranges::fill(targets, -1);
   size_t at = 0;
-  for (const int32_t node : shuffled(options_.nodes, draws)) {
-    inputs[at++] = node;
-    inputs[at++] = next[node];
-  }
-  for (; at + 2 <= inputs.size(); at += 2) {
+  for (const int32_t node : shuffled(nodes, draws)) inputs[at++] = nodes + node * nodes + next[node];
+  for (; at < inputs.size(); at++) {
     const int hops = options_.only_hops > 0 ? options_.only_hops : 1 + draws.below(options_.max_hops);
-    int32_t node = draws.below(options_.nodes);
-    inputs[at] = options_.nodes + hops - 1;
-    inputs[at + 1] = node;
+    int32_t node = draws.below(nodes);
+    inputs[at] = nodes + nodes * nodes + (hops - 1) * nodes + node;
     for (int h = 0; h < hops; h++) node = next[node];
-    targets[at + 1] = node;
+    targets[at] = node;
   }
 }
 

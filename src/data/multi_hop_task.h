@@ -1,13 +1,14 @@
-// Pointer chasing, a task where depth matters: a function is told in the text, then asked for h steps along
-// it.
+// Pointer chasing, a task where depth matters: a function f over nodes is told as pairs, then asked for h
+// steps along it.
 //
-//   sequence   k f(k)  k f(k)  …      every node once, in random order
-//              [h] a   [h] a   …      queries: the token after each is f applied h times to a
-//   tokens     node i = i; the hop count h, 1 to max_hops, = nodes + h - 1
+//   sequence   (k, f(k)) for every node k, in random order, then queries (h, a) to the end
+//   tokens     n nodes, H the most hops: node i = i; pair (k, v) = n + k n + v; query (h, a) = n + n n +
+//              (h - 1) n + a
 //
-// f is one cycle through all nodes, so that h hops never end where fewer do. Only the answers are scored, and
-// they are not part of the text: no query helps another. As many queries as fit follow the pairs; one token
-// may be left over, unscored.
+// The token to predict after a query is the node reached from a in h steps. Only these answers are scored,
+// and they are not part of the text, so no query helps another. A pair is one token: what is to be learnt is
+// to look up again and again, not to find out which two tokens belong together. f is one cycle through all
+// nodes, so that h steps never end where fewer do.
 //
 // Sequence i of a seed is the same whenever it is read; there is no last one. Immutable, safe from any
 // thread.
@@ -26,11 +27,11 @@ struct MultiHopOptions {
 
 class MultiHopTask {
  public:
-  // Error unless nodes are 2 to 65536 and max_hops 1 to nodes - 1.
+  // Error unless nodes are 2 to 256 and max_hops 1 to nodes - 1.
   explicit MultiHopTask(const MultiHopOptions& options);
 
-  int vocab_size() const { return options_.nodes + options_.max_hops; }
-  int64_t least_length() const { return 2 * int64_t{options_.nodes} + 2; }  // holds one query
+  int vocab_size() const { return options_.nodes * (1 + options_.nodes + options_.max_hops); }
+  int64_t least_length() const { return options_.nodes + 1; }  // holds one query
 
   // Both spans of equal length, at least least_length(); targets[j] is the token to predict after inputs[j],
   // -1 = not scored.

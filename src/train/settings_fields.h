@@ -56,8 +56,8 @@ void for_input_settings(S& s, F f) {
   f("data", "seed", s.data.seed, seed, "of the order of the sequences");
   f("data", "mask_document_starts", s.data.mask_document_starts, any,
     "do not score a document's first token, which the one before cannot foretell");
-  f("hops", "nodes", s.hops.nodes, SettingRange{2, 1 << 16}, "that the function leads through");
-  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, (1 << 16) - 1},
+  f("hops", "nodes", s.hops.nodes, SettingRange{2, 256}, "that the function leads through");
+  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, 255},
     "queries ask for 1 to this many applications of it");
   f("batch", "tokens", s.batch.tokens, SettingRange{1, 1LL << 40}, "of one step, over all micro-batches");
   f("batch", "micro_sequences", s.batch.micro_sequences, SettingRange{1, 1 << 20},

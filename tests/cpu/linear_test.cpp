@@ -77,6 +77,18 @@ struct Loss {
     }
     return {loss};
   }
+
+  // Rows whose largest logit is their target's.
+  int64_t correct(const std::vector<Doubles>& in, size_t width) const {
+    const Doubles logits = product(in[0], in[1], width);
+    const auto vocabulary = static_cast<std::ptrdiff_t>(in[1].size() / width);
+    int64_t found = 0;
+    for (size_t row = 0; row < targets.size(); ++row) {
+      const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row) * vocabulary;
+      found += std::max_element(first, first + vocabulary) - first == targets[row];
+    }
+    return found;
+  }
 };
 
 void check_cross_entropy(int64_t rows, int64_t width, int64_t vocabulary) {
@@ -111,7 +123,9 @@ void check_cross_entropy(int64_t rows, int64_t width, int64_t vocabulary) {
     }
   }
   EXPECT_NEAR(total, expected, 1e-5 * (1 + expected));
-  EXPECT_EQ(cross_entropy(s, x.view(), w.view(), loss.targets.data(), nullptr).loss, sum.loss);
+  const LossSum alone = cross_entropy(s, x.view(), w.view(), loss.targets.data(), nullptr);
+  EXPECT_EQ(alone.loss, sum.loss);
+  EXPECT_EQ(alone.correct, loss.correct({x.dense(), w.dense()}, static_cast<size_t>(width)));
   if (wanted == 0) return;
   expect_gradient(forward, in, 0, {0.25}, minus(dx.dense(), dx_before), 2e-5, 10);
   expect_gradient(forward, in, 1, {0.25}, minus(dw.dense(), dw_before), 2e-5, 10);
@@ -150,6 +164,17 @@ TEST(CrossEntropy, UniformLogitsCostTheLogarithmOfTheVocabulary) {
     EXPECT_NEAR(cross_entropy({5, 8, 4099}, x.view(), w.view(), targets.data(), nullptr).loss,
                 5 * std::log(4099.0), 1e-5);
   });
+}
+
+TEST(CrossEntropy, ALogitThatIsOnlyAmongTheLargestIsNotCorrect) {
+  Matrix x(1, 2, 0), w(3, 2, 0);
+  x.at(0, 0) = 1;
+  w.at(1, 0) = 5;
+  for (const int32_t target : {0, 1, 2})
+    EXPECT_EQ(cross_entropy({1, 2, 3}, x.view(), w.view(), &target, nullptr).correct, target == 1);
+  w.at(2, 0) = 5;
+  const int32_t target = 1;
+  EXPECT_EQ(cross_entropy({1, 2, 3}, x.view(), w.view(), &target, nullptr).correct, 0);
 }
 
 TEST(CrossEntropy, LargeLogitsStayFinite) {

@@ -8,6 +8,7 @@
 #include "support/errors.h"
 #include "support/models.h"
 #include "train/bigram.h"
+#include "train/step.h"
 #include "train/trainer.h"
 
 namespace onceover {
@@ -63,6 +64,28 @@ TEST(CpuTraining, LowersTheLoss) {
   s.schedule.steps = 60;
   s.optimiser.learning_rate = 5e-3;
   EXPECT_LT(CpuRun(s).result.validation->loss, before - 0.3);
+}
+
+TEST(CpuTraining, MeasuresTheShareOfRightAnswers) {
+  TrainSettings s = testing::bigram_settings();
+  const Config config = looped_config();
+  cpu::Trainer executor([config](int loops) { return build(config, {loops}); }, {Recompute::None, 1});
+  TrainingJob job = job_of(config);
+  const TokenSource text = job.train;
+  job.train.read = [text](int64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) {
+    text.read(i, inputs, targets);
+    std::ranges::fill(targets, 3);
+  };
+  TokenSource half = job.train;  // every other answer is another one
+  half.read = [text = job.train](int64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) {
+    text.read(i, inputs, targets);
+    for (size_t j = 0; j < targets.size(); j += 2) targets[j] = 4;
+  };
+  s.schedule.steps = 40;
+  s.optimiser.learning_rate = 1e-2;
+  train(s, job, executor);
+  EXPECT_EQ(measure(s, job.train, executor).accuracy, 1.0);
+  EXPECT_EQ(measure(s, half, executor).accuracy, 0.5);
 }
 
 TEST(CpuTraining, SplitsAStepWithoutChangingIt) {

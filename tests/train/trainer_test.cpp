@@ -208,6 +208,27 @@ TEST(Validation, CountsBitsOfTheTextsBytes) {
   }
 }
 
+TEST(Validation, OfATaskHasNoBitsPerByte) {
+  TrainingJob job = testing::bigram_job();
+  job.validation->bytes_per_token = 0;
+  const Trained run(testing::bigram_settings(), job);
+  EXPECT_TRUE(std::isnan(run.records.back().validation->bits_per_byte));
+  EXPECT_TRUE(std::isfinite(run.records.back().validation->loss));
+}
+
+// This executor does not count right answers.
+TEST(Validation, MeasuresProbesBesideTheText) {
+  TrainingJob job = testing::bigram_job();
+  job.probes = {{"same", *job.validation}, {"short", testing::bigram_text(6, [](int64_t) { return 2; })}};
+  const Trained run(testing::bigram_settings(), job);
+  const Record& last = run.records.back();
+  EXPECT_EQ(last.extra.at("same_loss"), last.validation->loss);
+  EXPECT_NE(last.extra.at("short_loss"), last.validation->loss);
+  EXPECT_FALSE(last.extra.contains("same_accuracy"));
+  EXPECT_FALSE(last.extra.contains("validation_accuracy"));
+  EXPECT_FALSE(run.records.front().extra.contains("same_loss"));
+}
+
 TEST(Validation, ReadsNoMoreThanThereIs) {
   TrainSettings s = testing::bigram_settings();
   BigramExecutor executor;
