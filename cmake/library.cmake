@@ -18,6 +18,12 @@ function(onceover_library name)
     target_link_libraries(onceover_${name} ${scope} onceover_${module})
   endforeach()
   target_link_libraries(onceover_${name} ${scope} ${ARG_LINK})
+  onceover_declare_module(${name} DEPENDS ${ARG_DEPENDS})
+endfunction()
+
+# onceover_declare_module(NAME [DEPENDS module…]): the line of a module, whether it is built or not.
+function(onceover_declare_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   set_property(GLOBAL APPEND_STRING PROPERTY ONCEOVER_MODULES "${name}:${ARG_DEPENDS}\n")
 endfunction()
 

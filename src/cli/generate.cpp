@@ -10,10 +10,10 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "cli/executor.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
-#include "cpu/engine.h"
 #include "weights/bind.h"
 #include "weights/checkpoint.h"
 
@@ -25,6 +25,7 @@ constexpr size_t max_prompt_bytes = size_t{1} << 30;
 struct GenerateFlags {
   std::string prompt, prompt_file, model;
   int loops = 0;
+  ExecutorChoice executor;
   bool quiet = false;
   std::optional<uint64_t> seed;
   GenerateRequest request;
@@ -35,7 +36,7 @@ struct LoadedModel {
   std::unique_ptr<Tokenizer> tokenizer;
 };
 
-LoadedModel load_model(const std::string& directory, int loops) {
+LoadedModel load_model(const std::string& directory, int loops, const ExecutorChoice& executor) {
   const Checkpoint checkpoint(directory);
   const Config config =
       config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
@@ -43,8 +44,7 @@ LoadedModel load_model(const std::string& directory, int loops) {
   std::vector<std::vector<float>> weights;
   for (const TensorView& tensor : bind_weights(plan, checkpoint.tensors(), directory))
     weights.push_back(to_f32(tensor));
-  LoadedModel model{std::make_unique<cpu::InferenceEngine>(std::move(plan), std::move(weights)),
-                    load_tokenizer(directory)};
+  LoadedModel model{make_engine(executor, std::move(plan), std::move(weights)), load_tokenizer(directory)};
   if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
     throw Error("{}: the tokeniser has {} tokens, the model only {}", directory,
                 model.tokenizer->vocab_size(), model.engine->vocabulary());
@@ -60,7 +60,7 @@ std::string prompt_text(const GenerateFlags& flags) {
 
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
-  LoadedModel model = load_model(flags.model, flags.loops);
+  LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
   const SpecialTokens specials = model.tokenizer->specials();
   if (specials.bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);
@@ -124,6 +124,7 @@ Action generate_verb(CLI::App& app) {
   app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
       ->check(whole_number(1, 1024))
       ->type_name("T");
+  add_executor_options(app, flags->executor);
   app.add_option("--stop", flags->request.stops, "end at this text; may be given more than once")
       ->allow_extra_args(false)
       ->type_name("TEXT");

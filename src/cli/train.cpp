@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "cli/training_executor.h"
+#include "cli/executor.h"
 #include "cli/training_job.h"
 #include "cli/verbs.h"
 #include "report/progress.h"
@@ -20,7 +20,8 @@ namespace onceover {
 namespace {
 
 struct TrainOptions {
-  std::string file, executor = "cpu";
+  std::string file;
+  ExecutorChoice executor;
   bool dry_run = false, evaluate_only = false, print_defaults = false;
 };
 
@@ -133,10 +134,7 @@ Action train_verb(CLI::App& app) {
   auto options = std::make_shared<TrainOptions>();
   app.add_option("settings", options->file, "a TOML file; docs/training.md lists its keys")
       ->type_name("FILE");
-  app.add_option("--executor", options->executor,
-                 fmt::format("what computes: {}", fmt::join(training_executor_names(), " or ")))
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_executor_options(app, options->executor);
   app.add_flag("--dry-run", options->dry_run,
                "say what would be done: settings, parameters, memory, steps, FLOPs");
   app.add_flag("--eval-only", options->evaluate_only,

@@ -1,6 +1,5 @@
 #include "cpu/trainer.h"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -27,22 +26,6 @@ Kind kind_of(TrainingExecutor::Tensor tensor) {
       return Kind::SecondMoment;
   }
   return Kind::Weight;
-}
-
-void check_tokens(const TokenBatch& batch, int64_t vocabulary) {
-  const auto expected = static_cast<size_t>(batch.sequences * batch.length);
-  if (batch.inputs.size() != expected || batch.targets.size() != expected) {
-    throw Error("batch of {} x {} tokens has {} inputs and {} targets", batch.sequences, batch.length,
-                batch.inputs.size(), batch.targets.size());
-  }
-  for (int32_t token : batch.inputs) {
-    if (token < 0 || token >= vocabulary)
-      throw Error("token {} is outside the vocabulary of {}", token, vocabulary);
-  }
-  for (int32_t token : batch.targets) {
-    if (token >= vocabulary)
-      throw Error("target token {} is outside the vocabulary of {}", token, vocabulary);
-  }
 }
 
 }  // namespace
@@ -131,8 +114,7 @@ std::string Trainer::find_nonfinite(const TokenBatch& batch, const Depth& depth)
   const Plan& p = plan(depth.loops);
   run(batch, depth, false, {}, [&](ValueId made, std::span<const float> value) {
     if (std::ranges::all_of(value, [](float x) { return std::isfinite(x); })) return true;
-    place = fmt::format("{} ({}), loop {}", p.scopes[p.steps[made].scope], op_name(p.steps[made].op),
-                        p.steps[made].loop);
+    place = place_of(p, made);
     return false;
   });
   return place;

@@ -4,7 +4,6 @@
 // One TrainingStep is compiled for each plan and batch shape met, and kept. With a fixed number of threads a
 // run repeats bit for bit. Tokens outside the vocabulary are an Error; out of memory is std::bad_alloc.
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -19,9 +18,6 @@ struct TrainerOptions {
   Recompute recompute = Recompute::None;
   int threads = 0;  // 0 = as many as the machine has
 };
-
-// The plan at a number of loops; 0 = the model's own.
-using PlanAtDepth = std::function<Plan(int loops)>;
 
 class Trainer : public TrainingExecutor {
  public:

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,13 @@ struct TokenBatch {
   int64_t sequences = 0, length = 0;
   std::span<const int32_t> inputs, targets;
 };
+
+// Error unless the spans have sequences * length tokens, all in a vocabulary of this size (targets may be
+// -1).
+void check_tokens(const TokenBatch& batch, int64_t vocabulary);
+
+// The plan at a number of loops; 0 = the model's own. All have the same weights.
+using PlanAtDepth = std::function<Plan(int loops)>;
 
 struct LossSum {
   double loss = 0;     // natural-log cross-entropy, summed over scored tokens

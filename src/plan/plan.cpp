@@ -67,4 +67,9 @@ int layer_of(const std::string& scope) {
   return at == std::string::npos ? -1 : std::atoi(scope.c_str() + at + key.size());
 }
 
+std::string place_of(const Plan& plan, ValueId value) {
+  const Step& step = plan.steps[value];
+  return fmt::format("{} ({}), loop {}", plan.scopes[step.scope], op_name(step.op), step.loop);
+}
+
 }  // namespace onceover

@@ -39,4 +39,7 @@ struct Plan {
 // The layer number in a scope ("model.layers.12.mlp" -> 12), or -1.
 int layer_of(const std::string& scope);
 
+// Where a value is made, for messages: "model.layers.3.mlp (linear), loop 1".
+std::string place_of(const Plan& plan, ValueId value);
+
 }  // namespace onceover

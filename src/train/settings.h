@@ -14,6 +14,7 @@ namespace onceover {
 enum class ScheduleShape { Cosine, Linear, Wsd };
 enum class LoopSampling { Fixed, Binomial };
 enum class DataTask { Text, Hops };
+enum class Precision { F32, Bf16 };
 
 struct TrainSettings {
   struct Model {
@@ -60,6 +61,7 @@ struct TrainSettings {
     int64_t seed = 1, threads = 0, log_every = 1;
     bool tensorboard = true;
     double peak_gflops = 0;
+    Precision precision = Precision::F32;
   } run;
   struct Memory {
     Recompute recompute = Recompute::None;

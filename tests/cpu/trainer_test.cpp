@@ -2,95 +2,34 @@
 // differences.
 #include "cpu/trainer.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "architectures/registry.h"
 #include "base/error.h"
 #include "support/models.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/training.h"
 
 namespace onceover::cpu {
 namespace {
 
 using test::FreshRandom;
+using test::gradients;
 using test::Model;
+using test::oracle_loss;
+using test::random_tokens;
+using test::relative_difference;
+using test::Tokens;
 using Tensor = TrainingExecutor::Tensor;
-
-constexpr int64_t sequences = 2, length = 19;  // longer than three windows of the tiny models
-
-struct Tokens {
-  std::vector<int32_t> inputs, targets;
-  TokenBatch batch() const { return {sequences, length, inputs, targets}; }
-  int64_t scored() const {
-    return std::ranges::count_if(targets, [](int32_t t) { return t >= 0; });
-  }
-};
-
-Tokens random_tokens(FreshRandom& random, int vocab) {
-  Tokens t{random.tokens(sequences * length, vocab), random.tokens(sequences * length, vocab)};
-  t.targets[3] = t.targets[length] = -1;  // not scored
-  return t;
-}
 
 std::unique_ptr<Trainer> make_trainer(const Model& model, const reference::Weights& weights,
                                       TrainerOptions options = {}) {
-  const auto plan = [config = model.config, own = model.loops](int loops) {
-    return build(config, Run{loops > 0 ? loops : own});
-  };
-  auto trainer = std::make_unique<Trainer>(plan, options);
-  for (WeightId id = 0; id < static_cast<WeightId>(weights.size()); id++) {
-    trainer->write(id, Tensor::Weight, std::vector<float>(weights[id].begin(), weights[id].end()));
-  }
+  auto trainer = std::make_unique<Trainer>(test::plans_of(model), options);
+  test::write_weights(*trainer, weights);
   return trainer;
-}
-
-double oracle_loss(const Plan& plan, const reference::Weights& weights, const Tokens& tokens) {
-  double loss = 0;
-  for (int64_t s = 0; s < sequences; s++) {
-    const std::vector<int> inputs(tokens.inputs.begin() + s * length,
-                                  tokens.inputs.begin() + (s + 1) * length);
-    for (const auto& [row, logits] : test::all_logits(plan, weights, inputs)) {
-      const int32_t target = tokens.targets[s * length + row];
-      if (target < 0) continue;
-      const double largest = *std::ranges::max_element(logits);
-      double sum = 0;
-      for (double x : logits) sum += std::exp(x - largest);
-      loss += std::log(sum) + largest - logits[target];
-    }
-  }
-  return loss;
-}
-
-std::vector<std::vector<float>> gradients(Trainer& trainer, const Tokens& tokens, Depth depth = {}) {
-  for (WeightId id = 0; id < static_cast<WeightId>(trainer.weights().size()); id++) {
-    trainer.write(id, Tensor::Gradient,
-                  std::vector<float>(static_cast<size_t>(trainer.weights()[id].elements())));
-  }
-  trainer.accumulate(tokens.batch(), depth, 1.0 / static_cast<double>(tokens.scored()), 0);
-  std::vector<std::vector<float>> all;
-  for (WeightId id = 0; id < static_cast<WeightId>(trainer.weights().size()); id++) {
-    all.push_back(trainer.read(id, Tensor::Gradient));
-  }
-  return all;
-}
-
-double largest_difference(const std::vector<std::vector<float>>& a,
-                          const std::vector<std::vector<float>>& b) {
-  double largest = 0, scale = 0;
-  for (size_t w = 0; w < a.size(); w++) {
-    for (size_t i = 0; i < a[w].size(); i++) {
-      largest = std::max(largest, std::fabs(static_cast<double>(a[w][i]) - b[w][i]));
-      scale = std::max(scale, std::fabs(static_cast<double>(a[w][i])));
-    }
-  }
-  return largest / scale;
 }
 
 class TrainerParity : public testing::TestWithParam<Model> {};
@@ -158,7 +97,7 @@ TEST_P(TrainerParity, RunsRepeatBitForBitAndThreadsOnlyRound) {
   const auto two = make_trainer(model, weights, {.threads = 2});
   const auto first = gradients(*two, tokens);
   EXPECT_EQ(first, gradients(*two, tokens));
-  EXPECT_LT(largest_difference(alone, first), 1e-5);
+  EXPECT_LT(relative_difference(alone, first), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, TrainerParity, testing::ValuesIn(test::tiny_models()),
@@ -183,21 +122,19 @@ TEST(Trainer, MicroBatchesAddUpToTheBatch) {
   const Model model = looped(2);
   const auto weights = test::random_weights(model.plan, random.seed());
   Tokens tokens = random_tokens(random, model.config.vocab_size);
-  std::fill(tokens.targets.begin() + 2, tokens.targets.begin() + length, -1);  // 2 targets against 18
+  const int64_t length = tokens.length;
+  std::fill(tokens.targets.begin() + 3, tokens.targets.begin() + length, -1);  // 2 targets against 19
   const auto trainer = make_trainer(model, weights);
   const auto whole = gradients(*trainer, tokens);
   const double scale = 1.0 / static_cast<double>(tokens.scored());
   const auto parts = make_trainer(model, weights);
-  for (int64_t s = 0; s < sequences; s++) {
+  for (int64_t s = 0; s < tokens.sequences; s++) {
     const auto part = [&](const std::vector<int32_t>& all) {
       return std::span(all).subspan(s * length, length);
     };
     parts->accumulate({1, length, part(tokens.inputs), part(tokens.targets)}, {}, scale, 0);
   }
-  std::vector<std::vector<float>> sum;
-  for (WeightId id = 0; id < static_cast<WeightId>(weights.size()); id++)
-    sum.push_back(parts->read(id, Tensor::Gradient));
-  EXPECT_LT(largest_difference(whole, sum), 1e-6);
+  EXPECT_LT(relative_difference(whole, test::read_all(*parts, Tensor::Gradient)), 1e-6);
 }
 
 TEST(Trainer, RefusesTokensOutsideTheVocabulary) {

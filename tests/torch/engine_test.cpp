@@ -1,0 +1,77 @@
+// Inference by libtorch against the oracle, fed in pieces.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "execution/torch_module.h"
+#include "support/models.h"
+#include "support/oracle.h"
+#include "support/random.h"
+
+namespace onceover::test {
+namespace {
+
+std::unique_ptr<Engine> make_engine(const Model& model, const reference::Weights& weights,
+                                    TorchOptions options = {}) {
+  std::vector<std::vector<float>> single;
+  for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
+  if (options.threads == 0) options.threads = 1;
+  return torch_module().make_engine(model.plan, std::move(single), options);
+}
+
+// Relative to the largest logit.
+double difference(std::span<const float> found, const reference::Vector& expected) {
+  double scale = 0, largest = found.size() == expected.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < expected.size() && i < found.size(); i++) {
+    scale = std::max(scale, std::fabs(expected[i]));
+    largest = std::max(largest, std::fabs(found[i] - expected[i]));
+  }
+  return largest / scale;
+}
+
+class TorchEngine : public testing::TestWithParam<Model> {};
+
+TEST_P(TorchEngine, LogitsAfterAnyPiecesEqualTheOracles) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(40, model.config.vocab_size);
+  const auto expected = all_logits(model.plan, weights, tokens);
+  const auto engine = make_engine(model, weights);
+  for (const auto& pieces : {random.split(40), std::vector<int64_t>(40, 1), std::vector<int64_t>{40}}) {
+    engine->reset();
+    int64_t fed = 0;
+    for (int64_t piece : pieces) {
+      const auto logits = engine->feed(std::span(tokens).subspan(fed, piece));
+      fed += piece;
+      ASSERT_EQ(engine->tokens(), fed);
+      ASSERT_LT(difference(logits, expected.at(fed - 1)), 1e-5) << "token " << fed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, TorchEngine, testing::ValuesIn(tiny_models()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(TorchEngineChunks, PromptsLongerThanAChunkEqualOnePass) {
+  FreshRandom random;
+  const Model model = tiny_model("long", tiny_config("yoco-u"));
+  const auto weights = random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(521, model.config.vocab_size);
+  const auto engine = make_engine(model, weights);
+  EXPECT_LT(difference(engine->feed(tokens), all_logits(model.plan, weights, tokens).at(520)), 1e-5);
+}
+
+TEST(TorchEngineChunks, RefusesNoTokensAndTokensOutsideTheVocabulary) {
+  FreshRandom random;
+  const Model model = tiny_model("small", tiny_config("yoco"));
+  const auto engine = make_engine(model, random_weights(model.plan, random.seed()));
+  EXPECT_THROW(engine->feed({}), Error);
+  const std::vector<int32_t> outside = {1, model.config.vocab_size};
+  EXPECT_THROW(engine->feed(outside), Error);
+  EXPECT_EQ(engine->tokens(), 0);
+}
+
+}  // namespace
+}  // namespace onceover::test

@@ -1,0 +1,168 @@
+// The libtorch executor against the oracle, and against the CPU executor: two ways to a gradient that share
+// no line.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "torch/support.h"
+
+namespace onceover::test {
+namespace {
+
+using Kind = TrainingExecutor::Tensor;
+
+class TorchParity : public testing::TestWithParam<Model> {
+ protected:
+  const Model& model = GetParam();
+  FreshRandom random;
+  const reference::Weights weights = random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const PlanAtDepth plans = plans_of(model);
+};
+
+TEST_P(TorchParity, LossEqualsTheOracles) {
+  const LossSum loss = torch_trainer(plans, weights)->evaluate(tokens.batch(), {});
+  const double expected = oracle_loss(model.plan, weights, tokens);
+  EXPECT_EQ(loss.tokens, tokens.scored());
+  EXPECT_NEAR(loss.loss, expected, 1e-5 * expected);
+}
+
+TEST_P(TorchParity, GradientsAndLossesEqualTheCpuExecutors) {
+  const auto ours = cpu_trainer(plans, weights), theirs = torch_trainer(plans, weights);
+  EXPECT_LT(relative_difference(gradients(*ours, tokens, {}, 0.5), gradients(*theirs, tokens, {}, 0.5)),
+            1e-4);
+  const LossSum a = ours->accumulate(tokens.batch(), {}, 1, 1),
+                b = theirs->accumulate(tokens.batch(), {}, 1, 1);
+  EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+  EXPECT_NEAR(a.balance, b.balance, 1e-5 * a.balance);
+  EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(), 1e-4 * ours->gradient_norm());
+}
+
+// Along random directions through all weights at once.
+TEST_P(TorchParity, GradientsEqualTheOraclesFiniteDifferences) {
+  const auto gradient = gradients(*torch_trainer(plans, weights), tokens);
+  constexpr double step = 1e-5;
+  for (int n = 0; n < 2; n++) {
+    auto up = weights, down = weights;
+    double along = 0, size = 0;
+    for (size_t w = 0; w < weights.size(); w++) {
+      const auto direction = random.normals(weights[w].size());
+      for (size_t i = 0; i < direction.size(); i++) {
+        up[w][i] += step * direction[i];
+        down[w][i] -= step * direction[i];
+        along += direction[i] * gradient[w][i];
+        size += static_cast<double>(gradient[w][i]) * gradient[w][i];
+      }
+    }
+    const double difference = (oracle_loss(model.plan, up, tokens) - oracle_loss(model.plan, down, tokens)) /
+                              (2 * step) / static_cast<double>(tokens.scored());
+    EXPECT_NEAR(along, difference, 5e-4 * std::sqrt(size));
+  }
+}
+
+TEST_P(TorchParity, RecomputationChangesNothing) {
+  const auto kept = torch_trainer(plans, weights),
+             remade = torch_trainer(plans, weights, {.recompute = true});
+  EXPECT_LT(relative_difference(gradients(*kept, tokens, {}, 0.5), gradients(*remade, tokens, {}, 0.5)),
+            1e-6);
+  EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
+  const LossSum a = kept->accumulate(tokens.batch(), {}, 1, 1),
+                b = remade->accumulate(tokens.batch(), {}, 1, 1);
+  EXPECT_NEAR(a.loss, b.loss, 1e-6 * a.loss);
+  EXPECT_NEAR(a.balance, b.balance, 1e-6);
+}
+
+TEST_P(TorchParity, TruncatedGradientsEqualTheCpuExecutors) {
+  for (int loops = 1; loops < model.loops; loops++) {
+    const Depth depth{.gradient_loops = loops};
+    const auto ours = cpu_trainer(plans, weights);
+    const auto expected = gradients(*ours, tokens, depth, 0.5);
+    const LossSum loss = ours->accumulate(tokens.batch(), depth, 1, 1);
+    for (bool recompute : {false, true}) {
+      const auto theirs = torch_trainer(plans, weights, {.recompute = recompute});
+      EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)), 1e-4);
+      EXPECT_NEAR(theirs->accumulate(tokens.batch(), depth, 1, 1).balance, loss.balance, 1e-6);
+    }
+  }
+}
+
+TEST_P(TorchParity, OneStepOfAdamwEqualsTheCpuExecutors) {
+  const auto ours = cpu_trainer(plans, weights), theirs = torch_trainer(plans, weights);
+  AdamW settings{.learning_rate = 1e-2,
+                 .beta1 = 0.9,
+                 .beta2 = 0.95,
+                 .epsilon = 1e-3,  // else a gradient that is all rounding moves a weight by a whole step
+                 .weight_decay = 0.1,
+                 .step = 1,
+                 .gradient_scale = 0.7,
+                 .decayed = std::vector<bool>(weights.size(), true)};
+  settings.decayed[0] = false;
+  for (; settings.step <= 3; settings.step++) {
+    for (TrainingExecutor* executor : {ours.get(), theirs.get()}) {
+      gradients(*executor, tokens);
+      executor->update(settings);
+    }
+  }
+  for (Kind which : {Kind::Weight, Kind::FirstMoment, Kind::SecondMoment})
+    EXPECT_LT(relative_difference(read_all(*ours, which), read_all(*theirs, which)), 1e-4);
+  EXPECT_EQ(theirs->gradient_norm(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, TorchParity, testing::ValuesIn(tiny_models()),
+                         [](const auto& each) { return each.param.name; });
+
+Model looped(int loops) { return tiny_model("looped", tiny_config("yoco-u"), loops); }
+
+TEST(TorchTrainer, HalfPrecisionComesNearTheSameGradient) {
+  FreshRandom random;
+  const Model model = looped(3);
+  const auto weights = random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const PlanAtDepth plans = plans_of(model);
+  const auto single = torch_trainer(plans, weights), half = torch_trainer(plans, weights, {.bf16 = true});
+  const double difference = relative_difference(gradients(*single, tokens), gradients(*half, tokens));
+  EXPECT_GT(difference, 1e-5);  // else it was not used
+  EXPECT_LT(difference, 0.3);
+  const double loss = single->evaluate(tokens.batch(), {}).loss;
+  EXPECT_NEAR(half->evaluate(tokens.batch(), {}).loss, loss, 0.03 * loss);
+  const auto remade = torch_trainer(plans, weights, {.bf16 = true, .recompute = true});
+  EXPECT_LT(relative_difference(gradients(*half, tokens), gradients(*remade, tokens)), 0.05);
+}
+
+TEST(TorchTrainer, DepthsShareTheirWeights) {
+  FreshRandom random;
+  const Model model = looped(2);
+  const auto weights = random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto trainer = torch_trainer(plans_of(model), weights);
+  const double expected = oracle_loss(looped(4).plan, weights, tokens);
+  EXPECT_NEAR(trainer->evaluate(tokens.batch(), {.loops = 4}).loss, expected, 1e-5 * expected);
+}
+
+TEST(TorchTrainer, RefusesTokensOutsideTheVocabulary) {
+  FreshRandom random;
+  const Model model = looped(1);
+  const auto trainer = torch_trainer(plans_of(model), random_weights(model.plan, random.seed()));
+  Tokens tokens = random_tokens(random, model.config.vocab_size);
+  tokens.inputs[5] = model.config.vocab_size;
+  EXPECT_THROW(trainer->evaluate(tokens.batch(), {}), Error);
+}
+
+TEST(TorchTrainer, NamesTheFirstValueThatIsNotFinite) {
+  FreshRandom random;
+  const Model model = looped(2);
+  auto weights = random_weights(model.plan, random.seed());
+  const auto& specs = model.plan.weights;
+  const auto bad =
+      std::ranges::find(specs, "model.layers.1.mlp.up_proj.weight", &WeightSpec::name) - specs.begin();
+  weights[bad][0] = INFINITY;
+  const auto trainer = torch_trainer(plans_of(model), weights);
+  EXPECT_EQ(trainer->find_nonfinite(random_tokens(random, model.config.vocab_size).batch(), {}),
+            "model.layers.1.mlp (linear), loop 0");
+}
+
+}  // namespace
+}  // namespace onceover::test
