@@ -12,7 +12,9 @@ namespace {
 constexpr const char* file_name = "libonceover_torch.so";
 constexpr const char* function_name = "onceover_torch_module";
 
-// Never unloaded: libtorch's threads and registries outlive their last user.
+// Never unloaded: libtorch's threads and registries outlive their last user. Its libraries look for symbols
+// among themselves first (RTLD_DEEPBIND): the program's SentencePiece carries an older protobuf under the
+// same names.
 void* open_module(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) {
     throw Error(
@@ -21,7 +23,7 @@ void* open_module(const std::filesystem::path& file) {
         "with -DCMAKE_PREFIX_PATH=FOLDER of your own libtorch",
         file.string());
   }
-  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) return handle;
   throw Error("{}: cannot be loaded: {}", file.string(), dlerror());
 }
 

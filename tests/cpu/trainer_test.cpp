@@ -28,7 +28,7 @@ using Tensor = TrainingExecutor::Tensor;
 std::unique_ptr<Trainer> make_trainer(const Model& model, const reference::Weights& weights,
                                       TrainerOptions options = {}) {
   auto trainer = std::make_unique<Trainer>(test::plans_of(model), options);
-  test::write_weights(*trainer, weights);
+  test::write_all(*trainer, Tensor::Weight, weights);
   return trainer;
 }
 

@@ -27,9 +27,10 @@ PlanAtDepth plans_of(const Model& model) {
   };
 }
 
-void write_weights(TrainingExecutor& executor, const reference::Weights& weights) {
-  for (WeightId id = 0; id < static_cast<WeightId>(weights.size()); id++) {
-    executor.write(id, Tensor::Weight, std::vector<float>(weights[id].begin(), weights[id].end()));
+void write_all(TrainingExecutor& executor, TrainingExecutor::Tensor which,
+               const reference::Weights& numbers) {
+  for (WeightId id = 0; id < static_cast<WeightId>(numbers.size()); id++) {
+    executor.write(id, which, std::vector<float>(numbers[id].begin(), numbers[id].end()));
   }
 }
 

@@ -24,7 +24,7 @@ Tokens random_tokens(FreshRandom& random, int vocab, int64_t sequences = 2, int6
 // The model's plan at any depth; 0 = the depth it was made with.
 PlanAtDepth plans_of(const Model& model);
 
-void write_weights(TrainingExecutor& executor, const reference::Weights& weights);
+void write_all(TrainingExecutor& executor, TrainingExecutor::Tensor which, const reference::Weights& numbers);
 
 // Cross-entropy summed over the scored tokens.
 double oracle_loss(const Plan& plan, const reference::Weights& weights, const Tokens& tokens);

@@ -1,6 +1,7 @@
 // Inference by libtorch against the oracle, fed in pieces.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"

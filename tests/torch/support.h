@@ -11,7 +11,7 @@ inline std::unique_ptr<TrainingExecutor> torch_trainer(const PlanAtDepth& plans,
                                                        TorchOptions options = {}) {
   if (options.threads == 0) options.threads = 1;
   auto trainer = torch_module().make_trainer(plans, options);
-  write_weights(*trainer, weights);
+  write_all(*trainer, TrainingExecutor::Tensor::Weight, weights);
   return trainer;
 }
 
@@ -19,7 +19,7 @@ inline std::unique_ptr<TrainingExecutor> cpu_trainer(const PlanAtDepth& plans,
                                                      const reference::Weights& weights,
                                                      const cpu::TrainerOptions& options = {.threads = 1}) {
   auto trainer = std::make_unique<cpu::Trainer>(plans, options);
-  write_weights(*trainer, weights);
+  write_all(*trainer, TrainingExecutor::Tensor::Weight, weights);
   return trainer;
 }
 

@@ -25,13 +25,13 @@ TrainingJob job_of(const Config& config) {
   return job;
 }
 
-struct Run {
+struct CurveAndResult {
   std::vector<double> losses;  // by step
   TrainingResult result;
 };
 
-Run run(TrainingExecutor& executor, const TrainSettings& settings, int64_t last = 1 << 30) {
-  Run run;
+CurveAndResult run(TrainingExecutor& executor, const TrainSettings& settings, int64_t last = 1 << 30) {
+  CurveAndResult run;
   int64_t step = 0;
   Hooks hooks;
   hooks.on_step = [&](int64_t s, double loss) { step = s, run.losses.push_back(loss); };
@@ -50,7 +50,7 @@ TEST(TorchTraining, HasTheLossCurveOfTheCpuExecutor) {
   settings.optimiser.epsilon = 1e-6;
   settings.loops.gradient_loops = 2;
   const auto ours = cpu_trainer(plans(), {}), theirs = torch_trainer(plans(), {});
-  const Run a = run(*ours, settings), b = run(*theirs, settings);
+  const CurveAndResult a = run(*ours, settings), b = run(*theirs, settings);
   ASSERT_EQ(a.losses.size(), 20);
   ASSERT_EQ(b.losses.size(), 20);
   for (size_t i = 0; i < a.losses.size(); i++) EXPECT_NEAR(a.losses[i], b.losses[i], 1e-3 * a.losses[i]) << i;
