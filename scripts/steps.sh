@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # The steps that run and test share. Sourced with the repository's root as the current directory.
 # ccache is used where it is installed; nothing needs it.
 
@@ -17,10 +18,11 @@ say_where_it_stopped() {
 }
 trap say_where_it_stopped EXIT
 
+# install_packages LIST…
 install_packages() {
   section "packages"
-  scripts/install_packages
-  echo "all packages of scripts/packages.txt are installed"
+  scripts/install_packages "$@"
+  echo "all packages are installed: $*"
 }
 
 # build PRESET [TARGET…]
