@@ -12,9 +12,9 @@ struct Segment {
   ValueId first, last;
 };
 
-// The applications of layers, in order: steps of one layer in one iteration of the loop are one segment, a step
-// outside the layers is one by itself. Together they are all steps. With whole_iterations the layers of the loop
-// are not divided: an iteration is one segment.
+// The applications of layers, in order: steps of one layer in one iteration of the loop are one segment, a
+// step outside the layers is one by itself. Together they are all steps. With whole_iterations the layers of
+// the loop are not divided: an iteration is one segment.
 std::vector<Segment> layer_segments(const Plan& plan, bool whole_iterations);
 
 // By step: whether the logits depend on it.

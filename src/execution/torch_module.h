@@ -16,10 +16,10 @@
 namespace onceover {
 
 struct TorchOptions {
-  std::string device = "cpu";  // "cpu", "cuda" or "cuda:N"
-  bool bf16 = false;           // products of matrices in bfloat16; weights and sums stay f32
-  bool recompute = false;      // training: layers' inner values are made again in the backward pass
-  int threads = 0;             // on the CPU; 0 = as many as the machine has
+  std::string device = "cpu";             // "cpu", "cuda" or "cuda:N"
+  bool bf16 = false;                      // products of matrices in bfloat16; weights and sums stay f32
+  Recompute recompute = Recompute::None;  // training
+  int threads = 0;                        // on the CPU; 0 = as many as the machine has
 };
 
 struct TorchModule {

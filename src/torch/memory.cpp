@@ -64,10 +64,10 @@ int64_t crossing_floats(const Plan& plan, const std::vector<Segment>& segments) 
 
 }  // namespace
 
-int64_t estimate_step_bytes(const Plan& plan, StepSize size, int gradient_loops, bool recompute) {
+int64_t estimate_step_bytes(const Plan& plan, StepSize size, int gradient_loops, Recompute recompute) {
   int64_t a_row = 0;
-  if (recompute) {
-    const auto segments = layer_segments(plan);
+  if (recompute != Recompute::None) {
+    const auto segments = layer_segments(plan, recompute == Recompute::Iterations);
     for (const Segment& s : segments) a_row = std::max(a_row, segment_floats(plan, s, size.length));
     a_row += 2 * crossing_floats(plan, segments);  // with their gradients
   } else {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "plan/plan.h"
+#include "execution/training_executor.h"
 
 namespace onceover::torch_executor {
 
@@ -12,7 +12,7 @@ struct StepSize {
 };
 
 // Bytes of one batch of this size: kept values, saved inner results and the logits with their gradient.
-int64_t estimate_step_bytes(const Plan& plan, StepSize size, int gradient_loops, bool recompute);
+int64_t estimate_step_bytes(const Plan& plan, StepSize size, int gradient_loops, Recompute recompute);
 
 // Weights, gradients and two moments.
 int64_t weight_bytes(const Plan& plan);

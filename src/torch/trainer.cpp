@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/loops.h"
 #include "torch/device.h"
 #include "torch/memory.h"
 
@@ -110,6 +111,18 @@ std::string Trainer::find_nonfinite(const TokenBatch& batch, const Depth& depth)
     return false;
   });
   return place;
+}
+
+std::vector<double> Trainer::loop_rms(const TokenBatch& batch, const Depth& depth) {
+  const std::vector<ValueId> ends = loop_ends(plan(depth.loops));
+  std::vector<double> rms;
+  if (ends.empty()) return rms;
+  pass(batch, depth).evaluate([&](ValueId made, const at::Tensor& value) {
+    if (made != ends[rms.size()]) return true;
+    rms.push_back(std::sqrt(value.to(at::kDouble).square().mean().item<double>()));
+    return rms.size() < ends.size();
+  });
+  return rms;
 }
 
 }  // namespace onceover::torch_executor

@@ -26,6 +26,7 @@ class Trainer : public TrainingExecutor {
   std::vector<float> read(WeightId id, Tensor which) const override;
   void write(WeightId id, Tensor which, std::span<const float> values) override;
   std::string find_nonfinite(const TokenBatch& batch, const Depth& depth) override;
+  std::vector<double> loop_rms(const TokenBatch& batch, const Depth& depth) override;
   int64_t planned_bytes() const override { return weight_bytes_ + step_bytes_; }
 
  private:

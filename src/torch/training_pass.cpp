@@ -22,10 +22,13 @@ std::vector<ValueId> last_readers(const Plan& plan, const std::vector<bool>& rea
 
 }  // namespace
 
-std::vector<Segment> training_segments(const Plan& plan, ValueId first_trained, bool recompute) {
+std::vector<Segment> training_segments(const Plan& plan, ValueId first_trained, Recompute recompute) {
   const Segment whole{0, static_cast<ValueId>(plan.steps.size()) - 1};
   std::vector<Segment> cut;
-  for (const Segment& s : recompute ? layer_segments(plan) : std::vector<Segment>{whole}) {
+  const auto segments = recompute == Recompute::None
+                            ? std::vector<Segment>{whole}
+                            : layer_segments(plan, recompute == Recompute::Iterations);
+  for (const Segment& s : segments) {
     const bool straddles = s.first < first_trained && first_trained <= s.last;
     if (straddles) cut.push_back({s.first, first_trained - 1});
     cut.push_back({straddles ? first_trained : s.first, s.last});

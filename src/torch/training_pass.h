@@ -19,8 +19,8 @@ struct LossScale {
   double token, balance;
 };
 
-// The plan's steps in order, cut at `first_trained` and, when recomputing, between layers.
-std::vector<Segment> training_segments(const Plan& plan, ValueId first_trained, bool recompute);
+// The plan's steps in order, cut at `first_trained` and, when recomputing, between layers or iterations.
+std::vector<Segment> training_segments(const Plan& plan, ValueId first_trained, Recompute recompute);
 
 class TrainingPass {
  public:

@@ -28,6 +28,10 @@ inline const auto& named_values(LoopSampling) {
                                                        {LoopSampling::Binomial, "binomial"}};
   return all;
 }
+inline const auto& named_values(Precision) {
+  static const std::vector<Named<Precision>> all = {{Precision::F32, "f32"}, {Precision::Bf16, "bf16"}};
+  return all;
+}
 inline const auto& named_values(Recompute) {
   static const std::vector<Named<Recompute>> all = {
       {Recompute::None, "none"}, {Recompute::Layers, "layers"}, {Recompute::Iterations, "iterations"}};
@@ -112,6 +116,8 @@ void for_run_settings(S& s, F f) {
   f("run", "tensorboard", s.run.tensorboard, any, "event files beside the JSON lines");
   f("run", "peak_gflops", s.run.peak_gflops, SettingRange{0, 1e12},
     "what the machine can do at most, in 1e9 FLOPs a second: the base of mfu; 0 = unknown");
+  f("run", "precision", s.run.precision, any,
+    "of products of matrices: f32, or bf16 with --executor torch; weights and sums stay f32");
   f("memory", "recompute", s.memory.recompute, any,
     "none, or keep only what passes between layers, or between iterations of the loop; compute the rest "
     "twice");

@@ -2,13 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "support/places.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
 
-const std::string recipe = std::string(ONCEOVER_SOURCE_DIR) + "/configs/compare_tiny.toml";
+const std::string recipe = (test::source_folder() / "configs/compare_tiny.toml").string();
 
 TEST(Compare, TrainsARecipeAndWritesWhatItFound) {
   const TemporaryFolder folder;

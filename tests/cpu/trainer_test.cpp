@@ -177,7 +177,7 @@ TEST(Trainer, RecomputingKeepsOneHiddenStateForAnIteration) {
     EXPECT_TRUE(std::isfinite(sum.loss) && std::isfinite(trainer->gradient_norm())) << loops;
     bytes.push_back(trainer->planned_bytes());
   }
-  const int64_t hidden_state = sequences * length * deepest.config.hidden_size * 4;
+  const int64_t hidden_state = tokens.sequences * tokens.length * deepest.config.hidden_size * 4;
   EXPECT_GE(bytes[1] - bytes[0], 8 * hidden_state);
   EXPECT_LE(bytes[1] - bytes[0], 10 * hidden_state);
   EXPECT_EQ(bytes[2] - bytes[1], 2 * (bytes[1] - bytes[0]));

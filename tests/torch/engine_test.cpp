@@ -61,7 +61,11 @@ TEST(TorchEngineChunks, PromptsLongerThanAChunkEqualOnePass) {
   const auto weights = random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(521, model.config.vocab_size);
   const auto engine = make_engine(model, weights);
-  EXPECT_LT(difference(engine->feed(tokens), all_logits(model.plan, weights, tokens).at(520)), 1e-5);
+  const auto expected = all_logits(model.plan, weights, tokens).at(520);
+  EXPECT_LT(difference(engine->feed(tokens), expected), 1e-5);
+  const double half = difference(make_engine(model, weights, {.bf16 = true})->feed(tokens), expected);
+  EXPECT_GT(half, 1e-5);  // else it was not used
+  EXPECT_LT(half, 0.2);
 }
 
 TEST(TorchEngineChunks, RefusesNoTokensAndTokensOutsideTheVocabulary) {

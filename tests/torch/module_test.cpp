@@ -8,6 +8,7 @@
 #include "execution/torch_module.h"
 #include "support/errors.h"
 #include "support/temporary_folder.h"
+#include "support/places.h"
 
 namespace onceover {
 namespace {
@@ -21,7 +22,7 @@ std::string libraries_of(const std::string& program) {
 }
 
 TEST(TorchModule, TheProgramStartsWithoutLibtorch) {
-  const std::string libraries = libraries_of(ONCEOVER_PROGRAM);
+  const std::string libraries = libraries_of(test::program().string());
   EXPECT_TRUE(contains(libraries, "libc.so")) << libraries;
   EXPECT_FALSE(contains(libraries, "torch")) << libraries;
   EXPECT_FALSE(contains(libraries, "libc10")) << libraries;

@@ -65,15 +65,17 @@ TEST_P(TorchParity, GradientsEqualTheOraclesFiniteDifferences) {
 }
 
 TEST_P(TorchParity, RecomputationChangesNothing) {
-  const auto kept = torch_trainer(plans, weights),
-             remade = torch_trainer(plans, weights, {.recompute = true});
-  EXPECT_LT(relative_difference(gradients(*kept, tokens, {}, 0.5), gradients(*remade, tokens, {}, 0.5)),
-            1e-6);
-  EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
-  const LossSum a = kept->accumulate(tokens.batch(), {}, 1, 1),
-                b = remade->accumulate(tokens.batch(), {}, 1, 1);
-  EXPECT_NEAR(a.loss, b.loss, 1e-6 * a.loss);
-  EXPECT_NEAR(a.balance, b.balance, 1e-6);
+  const auto kept = torch_trainer(plans, weights);
+  const auto gradient = gradients(*kept, tokens, {}, 0.5);
+  const LossSum loss = kept->accumulate(tokens.batch(), {}, 1, 1);
+  for (Recompute recompute : {Recompute::Layers, Recompute::Iterations}) {
+    const auto remade = torch_trainer(plans, weights, {.recompute = recompute});
+    EXPECT_LT(relative_difference(gradient, gradients(*remade, tokens, {}, 0.5)), 1e-6);
+    EXPECT_LE(remade->planned_bytes(), kept->planned_bytes());
+    const LossSum again = remade->accumulate(tokens.batch(), {}, 1, 1);
+    EXPECT_NEAR(again.loss, loss.loss, 1e-6 * loss.loss);
+    EXPECT_NEAR(again.balance, loss.balance, 1e-6);
+  }
 }
 
 TEST_P(TorchParity, TruncatedGradientsEqualTheCpuExecutors) {
@@ -82,7 +84,7 @@ TEST_P(TorchParity, TruncatedGradientsEqualTheCpuExecutors) {
     const auto ours = cpu_trainer(plans, weights);
     const auto expected = gradients(*ours, tokens, depth, 0.5);
     const LossSum loss = ours->accumulate(tokens.batch(), depth, 1, 1);
-    for (bool recompute : {false, true}) {
+    for (Recompute recompute : {Recompute::None, Recompute::Layers, Recompute::Iterations}) {
       const auto theirs = torch_trainer(plans, weights, {.recompute = recompute});
       EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)), 1e-4);
       EXPECT_NEAR(theirs->accumulate(tokens.batch(), depth, 1, 1).balance, loss.balance, 1e-6);
@@ -132,7 +134,7 @@ TEST(TorchTrainer, HalfPrecisionComesNearTheSameGradient) {
   EXPECT_LT(difference, 0.3);
   const double loss = single->evaluate(tokens.batch(), {}).loss;
   EXPECT_NEAR(half->evaluate(tokens.batch(), {}).loss, loss, 0.03 * loss);
-  const auto remade = torch_trainer(plans, weights, {.bf16 = true, .recompute = true});
+  const auto remade = torch_trainer(plans, weights, {.bf16 = true, .recompute = Recompute::Layers});
   EXPECT_LT(relative_difference(gradients(*half, tokens), gradients(*remade, tokens)), 0.05);
 }
 
@@ -144,6 +146,17 @@ TEST(TorchTrainer, DepthsShareTheirWeights) {
   const auto trainer = torch_trainer(plans_of(model), weights);
   const double expected = oracle_loss(looped(4).plan, weights, tokens);
   EXPECT_NEAR(trainer->evaluate(tokens.batch(), {.loops = 4}).loss, expected, 1e-5 * expected);
+}
+
+TEST(TorchTrainer, MeasuresTheHiddenStateAsTheCpuExecutorDoes) {
+  FreshRandom random;
+  const Model model = looped(3);
+  const auto weights = random_weights(model.plan, random.seed());
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  const auto expected = cpu_trainer(plans_of(model), weights)->loop_rms(tokens.batch(), {});
+  const auto found = torch_trainer(plans_of(model), weights)->loop_rms(tokens.batch(), {});
+  ASSERT_EQ(found.size(), 3);
+  for (size_t t = 0; t < found.size(); t++) EXPECT_NEAR(found[t], expected[t], 1e-5 * expected[t]);
 }
 
 TEST(TorchTrainer, RefusesTokensOutsideTheVocabulary) {
