@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
+#include "cli/executor.h"
 #include "cli/model_source.h"
 #include "cli/table.h"
-#include "cli/training_executor.h"
 #include "cli/training_job.h"
 #include "cli/verbs.h"
 #include "compare/comparison_report.h"
@@ -23,7 +23,8 @@ namespace onceover {
 namespace {
 
 struct CompareOptions {
-  std::string recipe, folder, executor = "cpu";
+  std::string recipe, folder;
+  ExecutorChoice executor;
   bool dry_run = false;
 };
 
@@ -37,7 +38,8 @@ Recipe read_recipe(const CompareOptions& options, const std::vector<std::string>
   return recipe;
 }
 
-ComparisonTools tools_for(const std::string& executor, const std::function<void(const std::string&)>& warn) {
+ComparisonTools tools_for(const ExecutorChoice& executor,
+                          const std::function<void(const std::string&)>& warn) {
   ComparisonTools tools;
   tools.vocab_size = [warn](const TrainSettings& settings) {
     return open_sources(settings, warn).vocab_size;
@@ -140,7 +142,7 @@ void write_results(const CompareOptions& options, const ComparisonPlan& plan,
   constexpr size_t most_bytes = size_t{1} << 20;
   page.made_by({{"program", "onceover " ONCEOVER_VERSION},
                 {"command", fmt::format("onceover compare {}", options.recipe)},
-                {"executor", options.executor}},
+                {"executor", options.executor.name + " on " + options.executor.device}},
                read_text_file(options.recipe, most_bytes));
   page.save(folder / "report.html");
 }
@@ -200,10 +202,7 @@ Action compare_verb(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--out", options->folder, "for the runs, report.html, results.csv and curves.csv")
       ->type_name("FOLDER");
-  app.add_option("--executor", options->executor,
-                 fmt::format("what computes: {}", fmt::join(training_executor_names(), " or ")))
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_executor_options(app, options->executor);
   app.add_flag("--dry-run", options->dry_run, "list the planned runs: steps, tokens, FLOPs, memory");
   app.footer("Any training setting of [base] may be given as --section.key=value; it wins over the recipe.");
   app.allow_extras();

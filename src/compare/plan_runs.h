@@ -31,7 +31,7 @@ struct ComparedModel {
   std::string family;  // the name before a depth was added to it
   bool swept = false;  // one of several depths
   Config config;
-  Parameters parameters;
+  ParameterCount parameters;
   int64_t kv_elements = 0;  // state of one sequence at the recipe's context
   double flops_per_step = 0;
   TrainedModel trained;

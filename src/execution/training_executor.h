@@ -4,8 +4,8 @@
 // and moments are f32 at this border. Not thread-safe: one trainer drives one executor.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,8 +32,8 @@ struct LossSum {
   double loss = 0;     // natural-log cross-entropy, summed over scored tokens
   int64_t tokens = 0;  // scored tokens
   double balance = 0;  // load-balancing losses of routed layers, summed over layers, with their coefficient
-  std::optional<int64_t>
-      correct;  // scored tokens whose largest logit is their target's, where it was counted
+  // Scored tokens whose largest logit is their target's; nothing where they were not counted.
+  std::optional<int64_t> correct = {};
 };
 
 // What of a step's values is dropped after the forward pass and made again for the backward pass: nothing;

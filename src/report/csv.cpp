@@ -1,5 +1,9 @@
 #include "report/csv.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 namespace onceover {
 namespace {
 
@@ -23,5 +27,7 @@ std::string csv_line(const std::vector<std::string>& cells) {
   }
   return line + "\r\n";
 }
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 }  // namespace onceover

@@ -8,4 +8,7 @@ namespace onceover {
 
 std::string csv_line(const std::vector<std::string>& cells);
 
+// The shortest decimal that reads back as the same double; empty when not finite.
+std::string csv_number(double value);
+
 }  // namespace onceover

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
-#include "support/places.h"
 #include "support/errors.h"
+#include "support/places.h"
 #include "support/temporary_folder.h"
 
 namespace onceover {

@@ -123,7 +123,7 @@ void check_cross_entropy(int64_t rows, int64_t width, int64_t vocabulary) {
     }
   }
   EXPECT_NEAR(total, expected, 1e-5 * (1 + expected));
-  const LossSum alone = cross_entropy(s, x.view(), w.view(), loss.targets.data(), nullptr);
+  const TargetLoss alone = cross_entropy(s, x.view(), w.view(), loss.targets.data(), nullptr);
   EXPECT_EQ(alone.loss, sum.loss);
   EXPECT_EQ(alone.correct, loss.correct({x.dense(), w.dense()}, static_cast<size_t>(width)));
   if (wanted == 0) return;

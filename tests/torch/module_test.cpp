@@ -7,8 +7,8 @@
 #include "cli/program.h"
 #include "execution/torch_module.h"
 #include "support/errors.h"
-#include "support/temporary_folder.h"
 #include "support/places.h"
+#include "support/temporary_folder.h"
 
 namespace onceover {
 namespace {
