@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "data/shard_set.h"
 #include "data/token_stream.h"
+#include "support/errors.h"
 #include "text/folder.h"
 #include "text/samples.h"
 
@@ -178,6 +180,19 @@ TEST(TokenStream, AFolderWithAFalseDescriptionIsRefused) {
        R"({"format":"onceover-shards","version":1,"settings":{},"heldout":{"shards":[]},"train":{"shards":[]}})"}) {
     folder.write("meta.json", meta);
     expect_refused(folder.path());
+  }
+}
+
+TEST(ShardListing, TakesCountsOnly) {
+  const auto listing = nlohmann::json::parse(
+      R"({"file":"x","tokens":1,"documents":1,"source_bytes":1,"hash":"0000000000000000"})");
+  EXPECT_EQ(shard_listing(listing, "f").tokens, 1u);
+  for (const char* key : {"tokens", "documents", "source_bytes"}) {
+    for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(true)}) {
+      auto damaged = listing;
+      damaged[key] = wrong;
+      EXPECT_TRUE(contains(error_of([&] { shard_listing(damaged, "f"); }), "must be a count")) << damaged;
+    }
   }
 }
 

@@ -50,6 +50,12 @@ TEST(TrainSettings, TellTheNearestNameForAnUnknownOne) {
   EXPECT_NE(reading("steps = 3\n").find("'steps' stands outside a section"), std::string::npos);
 }
 
+TEST(TrainSettings, RefuseNamesAndValuesWithoutTheirControlCharacters) {
+  EXPECT_NE(reading("[run]\n\"\\u001b[2J\" = 1\n").find("unknown setting 'run.\\x1B[2J'"), std::string::npos);
+  EXPECT_NE(reading("[\"\\u001b\"]\n").find("unknown section '\\x1B'"), std::string::npos);
+  EXPECT_NE(reading("[run]\nseed = \"\\u0007\"\n").find("found \"\\x07\""), std::string::npos);
+}
+
 TEST(TrainSettings, RefuseWrongTypesAndRanges) {
   EXPECT_EQ(reading("[optimiser]\nbeta1 = 1.0\n"),
             "run.toml: optimiser.beta1 must be a number from 0 to 0.9999999, found 1");
