@@ -42,7 +42,7 @@ TEST_P(TrainerParity, LossEqualsTheOracles) {
   const LossSum loss = make_trainer(model, weights)->evaluate(tokens.batch(), {});
   const double expected = oracle_loss(model.plan, weights, tokens);
   EXPECT_EQ(loss.tokens, tokens.scored());
-  EXPECT_NEAR(loss.loss, expected, 1e-5 * expected);
+  EXPECT_NEAR(loss.loss, expected, 1e-5 * model.rounding() * expected);
 }
 
 // For every weight, the derivative of the loss along one random direction of that weight.
@@ -69,7 +69,8 @@ TEST_P(TrainerParity, GradientsEqualTheOraclesFiniteDifferences) {
     }
     const double difference = (oracle_loss(model.plan, up, tokens) - oracle_loss(model.plan, down, tokens)) /
                               (2 * step) / static_cast<double>(tokens.scored());
-    EXPECT_NEAR(along, difference, 2e-4 * std::sqrt(size) + 1e-6) << model.plan.weights[w].name;
+    EXPECT_NEAR(along, difference, 2e-4 * model.rounding() * std::sqrt(size) + 1e-6)
+        << model.plan.weights[w].name;
   }
 }
 

@@ -27,19 +27,20 @@ TEST_P(TorchParity, LossEqualsTheOracles) {
   const LossSum loss = torch_trainer(plans, weights)->evaluate(tokens.batch(), {});
   const double expected = oracle_loss(model.plan, weights, tokens);
   EXPECT_EQ(loss.tokens, tokens.scored());
-  EXPECT_NEAR(loss.loss, expected, 1e-5 * expected);
+  EXPECT_NEAR(loss.loss, expected, 1e-5 * model.rounding() * expected);
 }
 
 TEST_P(TorchParity, GradientsAndLossesEqualTheCpuExecutors) {
   const auto ours = cpu_trainer(plans, weights), theirs = torch_trainer(plans, weights);
   EXPECT_LT(relative_difference(gradients(*ours, tokens, {}, 0.5), gradients(*theirs, tokens, {}, 0.5)),
-            1e-4);
+            1e-4 * model.rounding());
   const LossSum a = ours->accumulate(tokens.batch(), {}, 1, 1),
                 b = theirs->accumulate(tokens.batch(), {}, 1, 1);
-  EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+  EXPECT_NEAR(a.loss, b.loss, 1e-5 * model.rounding() * a.loss);
   EXPECT_NEAR(a.balance, b.balance, 1e-5 * a.balance);
   EXPECT_EQ(a.tokens, b.tokens);
-  EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(), 1e-4 * ours->gradient_norm());
+  EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(),
+              1e-4 * model.rounding() * ours->gradient_norm());
 }
 
 // Along random directions through all weights at once.
@@ -60,7 +61,7 @@ TEST_P(TorchParity, GradientsEqualTheOraclesFiniteDifferences) {
     }
     const double difference = (oracle_loss(model.plan, up, tokens) - oracle_loss(model.plan, down, tokens)) /
                               (2 * step) / static_cast<double>(tokens.scored());
-    EXPECT_NEAR(along, difference, 5e-4 * std::sqrt(size));
+    EXPECT_NEAR(along, difference, 5e-4 * model.rounding() * std::sqrt(size));
   }
 }
 
@@ -86,7 +87,8 @@ TEST_P(TorchParity, TruncatedGradientsEqualTheCpuExecutors) {
     const LossSum loss = ours->accumulate(tokens.batch(), depth, 1, 1);
     for (Recompute recompute : {Recompute::None, Recompute::Layers, Recompute::Iterations}) {
       const auto theirs = torch_trainer(plans, weights, {.recompute = recompute});
-      EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)), 1e-4);
+      EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)),
+                1e-4 * model.rounding());
       EXPECT_NEAR(theirs->accumulate(tokens.batch(), depth, 1, 1).balance, loss.balance, 1e-6);
     }
   }
