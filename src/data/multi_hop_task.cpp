@@ -66,10 +66,11 @@ void MultiHopTask::read(int64_t sequence, std::span<int32_t> inputs, std::span<i
   std::ranges::fill(targets, -1);
   size_t at = 0;
   for (const int32_t node : shuffled(nodes, draws)) inputs[at++] = nodes + node * nodes + next[node];
-  for (; at < inputs.size(); at++) {
-    const int hops = options_.only_hops > 0 ? options_.only_hops : 1 + draws.below(options_.max_hops);
-    int32_t node = draws.below(nodes);
-    inputs[at] = nodes + nodes * nodes + (hops - 1) * nodes + node;
+  const int hops = options_.only_hops > 0 ? options_.only_hops : 1 + draws.below(options_.max_hops);
+  inputs[at++] = nodes + nodes * nodes + hops - 1;
+  const auto starts = shuffled(nodes, draws);
+  for (size_t i = 0; at < inputs.size(); i++, at++) {
+    int32_t node = inputs[at] = starts[i];
     for (int h = 0; h < hops; h++) node = next[node];
     targets[at] = node;
   }

@@ -35,9 +35,10 @@ TokenSources hops_sources(const TrainSettings& settings) {
   options.max_hops = static_cast<int>(settings.hops.max_hops);
   options.seed = static_cast<uint64_t>(settings.data.seed);
   const MultiHopTask task(options);
-  if (settings.data.sequence_length < task.least_length()) {
-    throw Error("data.sequence_length must be at least {} for {} nodes and one query, found {}",
-                task.least_length(), options.nodes, settings.data.sequence_length);
+  const int64_t length = settings.data.sequence_length;
+  if (length < task.least_length() || length > task.most_length()) {
+    throw Error("data.sequence_length must be from {} to {} for {} nodes, found {}", task.least_length(),
+                task.most_length(), options.nodes, length);
   }
   TokenSources sources;
   sources.vocab_size = task.vocab_size();

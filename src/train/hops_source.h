@@ -4,7 +4,8 @@
 
 namespace onceover {
 
-// Error when data.sequence_length holds no query. The held-out sequences are the same for every data.seed.
+// Error when data.sequence_length holds no query, or more than there are nodes. The held-out sequences are
+// the same for every data.seed.
 TokenSources hops_sources(const TrainSettings& settings);
 
 }  // namespace onceover

@@ -9,7 +9,7 @@
 namespace onceover {
 namespace {
 
-const std::string recipe = (test::source_folder() / "configs/compare_tiny.toml").string();
+const std::string recipe = (test::source_folder() / "configs" / "compare_tiny.toml").string();
 
 TEST(Compare, TrainsARecipeAndWritesWhatItFound) {
   const TemporaryFolder folder;

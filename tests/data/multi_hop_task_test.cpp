@@ -15,9 +15,11 @@ struct Sequence {
   std::vector<int32_t> inputs, targets;
 };
 
-Sequence read(const MultiHopOptions& options, int64_t sequence, size_t length = 64) {
+Sequence read(const MultiHopOptions& options, int64_t sequence) {
+  const MultiHopTask task(options);
+  const auto length = static_cast<size_t>(task.most_length());
   Sequence s{std::vector<int32_t>(length), std::vector<int32_t>(length)};
-  MultiHopTask(options).read(sequence, s.inputs, s.targets);
+  task.read(sequence, s.inputs, s.targets);
   return s;
 }
 
@@ -49,19 +51,29 @@ class MultiHop : public ::testing::Test {
   int64_t sequence_;
 };
 
+// The steps that a sequence asks for.
+int32_t hops_in(const Sequence& s, int nodes) {
+  EXPECT_EQ(s.targets[static_cast<size_t>(nodes)], -1);
+  return s.inputs[static_cast<size_t>(nodes)] - nodes - nodes * nodes + 1;
+}
+
 TEST_F(MultiHop, EveryAnswerFollowsFromThePairs) {
   SCOPED_TRACE(seed_);
   const Sequence s = read(options_, sequence_);
   const int n = options_.nodes;
   const auto f = function_in(s, n);
-  for (size_t i = static_cast<size_t>(n); i < s.inputs.size(); i++) {
-    const int32_t query = s.inputs[i] - n - n * n;
-    ASSERT_GE(query, 0);
-    ASSERT_LT(query, n * options_.max_hops);
-    int32_t node = query % n;
-    for (int h = 0; h <= query / n; h++) node = f[static_cast<size_t>(node)];
+  const int32_t hops = hops_in(s, n);
+  EXPECT_GE(hops, 1);
+  EXPECT_LE(hops, options_.max_hops);
+  std::set<int32_t> asked;
+  for (size_t i = static_cast<size_t>(n) + 1; i < s.inputs.size(); i++) {
+    int32_t node = s.inputs[i];
+    ASSERT_TRUE(node >= 0 && node < n);
+    asked.insert(node);
+    for (int h = 0; h < hops; h++) node = f[static_cast<size_t>(node)];
     EXPECT_EQ(s.targets[i], node);
   }
+  EXPECT_EQ(asked.size(), static_cast<size_t>(n));
 }
 
 TEST_F(MultiHop, TheFunctionIsOneCycleThroughAllNodes) {
@@ -90,24 +102,20 @@ TEST_F(MultiHop, ASequenceIsTheSameWheneverItIsReadAndLikeNoOther) {
   EXPECT_NE(s.inputs, read(other, sequence_).inputs);
 }
 
-TEST_F(MultiHop, QueriesOfOneKindOnlyAskForThatManyHops) {
+TEST_F(MultiHop, SequencesOfOneKindOnlyAskForThatManyHops) {
   SCOPED_TRACE(seed_);
   options_.only_hops = options_.max_hops;
-  const Sequence s = read(options_, sequence_);
-  const int n = options_.nodes;
-  for (size_t i = static_cast<size_t>(n); i < s.inputs.size(); i++)
-    EXPECT_GE(s.inputs[i], n + n * n + (options_.max_hops - 1) * n);
+  EXPECT_EQ(hops_in(read(options_, sequence_), options_.nodes), options_.max_hops);
 }
 
 TEST_F(MultiHop, EveryTokenLiesInTheVocabularyAndEveryHopIsAskedFor) {
   SCOPED_TRACE(seed_);
-  const int n = options_.nodes, vocabulary = MultiHopTask(options_).vocab_size();
+  const int vocabulary = MultiHopTask(options_).vocab_size();
   std::set<int32_t> hops;
-  for (int64_t i = 0; i < 64; i++) {
-    const Sequence s = read(options_, i, 256);
+  for (int64_t i = 0; i < 2000; i++) {
+    const Sequence s = read(options_, i);
     for (const int32_t token : s.inputs) ASSERT_TRUE(token >= 0 && token < vocabulary);
-    for (size_t at = static_cast<size_t>(n); at < s.inputs.size(); at++)
-      hops.insert((s.inputs[at] - n - n * n) / n);
+    hops.insert(hops_in(s, options_.nodes));
   }
   EXPECT_EQ(hops.size(), static_cast<size_t>(options_.max_hops));
 }
@@ -118,9 +126,9 @@ TEST(MultiHopTask, AKnownSequenceStaysAsItIs) {
   options.nodes = 4;
   options.max_hops = 2;
   options.seed = 1;
-  const Sequence s = read(options, 0, 8);
-  EXPECT_EQ(s.inputs, (std::vector<int32_t>{8, 7, 13, 18, 22, 22, 26, 20}));
-  EXPECT_EQ(s.targets, (std::vector<int32_t>{-1, -1, -1, -1, 1, 1, 0, 3}));
+  const Sequence s = read(options, 0);
+  EXPECT_EQ(s.inputs, (std::vector<int32_t>{8, 7, 13, 18, 20, 3, 0, 1, 2}));
+  EXPECT_EQ(s.targets, (std::vector<int32_t>{-1, -1, -1, -1, -1, 2, 3, 0, 1}));
 }
 
 TEST(MultiHopTask, RefusesSizesThatMakeNoTask) {

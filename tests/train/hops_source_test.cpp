@@ -12,27 +12,26 @@ namespace {
 TrainSettings hops_settings() {
   TrainSettings s;
   s.data.task = DataTask::Hops;
-  s.data.sequence_length = 20;
+  s.data.sequence_length = 13;
   s.hops.nodes = 6;
   s.hops.max_hops = 3;
   return s;
 }
 
 std::vector<int32_t> first_inputs(const TokenSource& source) {
-  std::vector<int32_t> inputs(20), targets(20);
+  std::vector<int32_t> inputs(13), targets(13);
   source.read(0, inputs, targets);
   return inputs;
 }
 
 TEST(HopsSource, HasAProbeForEveryNumberOfHops) {
   const TokenSources sources = open_sources(hops_settings(), {});
-  EXPECT_EQ(sources.vocab_size, 6 * (1 + 6 + 3));
+  EXPECT_EQ(sources.vocab_size, 6 * (1 + 6) + 3);
   ASSERT_EQ(sources.probes.size(), 3U);
   for (int hops = 1; hops <= 3; hops++) {
     const Probe& probe = sources.probes[static_cast<size_t>(hops) - 1];
     EXPECT_EQ(probe.name, "hops_" + std::to_string(hops));
-    const int32_t query = first_inputs(probe.source).back() - 6 - 36;
-    EXPECT_EQ(query / 6 + 1, hops);
+    EXPECT_EQ(first_inputs(probe.source)[6], 6 + 36 + hops - 1);
   }
 }
 
@@ -47,13 +46,15 @@ TEST(HopsSource, TheHeldOutSequencesAreTheSameForEverySeed) {
   EXPECT_EQ(one.validation->fingerprint, two.validation->fingerprint);
 }
 
-TEST(HopsSource, RefusesSequencesWithoutRoomForAQuery) {
+TEST(HopsSource, RefusesSequencesWithoutAQueryOrWithMoreThanNodes) {
   TrainSettings s = hops_settings();
-  s.data.sequence_length = 7;
+  for (const int64_t length : {7, 14}) {
+    s.data.sequence_length = length;
+    EXPECT_EQ(error_of([&] { open_sources(s, {}); }),
+              fmt::format("data.sequence_length must be from 8 to 13 for 6 nodes, found {}", length));
+  }
+  s.data.sequence_length = 8;
   EXPECT_NO_THROW(open_sources(s, {}));
-  s.data.sequence_length = 6;
-  EXPECT_EQ(error_of([&] { open_sources(s, {}); }),
-            "data.sequence_length must be at least 7 for 6 nodes and one query, found 6");
 }
 
 }  // namespace
