@@ -33,9 +33,10 @@ function(onceover_write_modules)
   file(WRITE ${PROJECT_BINARY_DIR}/modules.txt "${modules}")
 endfunction()
 
-# onceover_test(FOLDER [RUNS_PROGRAM] [DEPENDS module…]): one GoogleTest program from tests/FOLDER/*.cpp.
+# onceover_test(FOLDER [RUNS_PROGRAM] [SHARDS n] [DEPENDS module…]): one GoogleTest program from tests/FOLDER/*.cpp.
+# ctest starts it once for each test, or n times for a share of them where starting takes long.
 function(onceover_test folder)
-  cmake_parse_arguments(ARG "RUNS_PROGRAM" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "RUNS_PROGRAM" "SHARDS" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   add_executable(test_${folder} ${sources})
   target_link_libraries(test_${folder} PRIVATE onceover_options onceover_places GTest::gtest_main)
@@ -45,6 +46,15 @@ function(onceover_test folder)
   target_compile_options(test_${folder} PRIVATE ${ONCEOVER_GLUE_OPTIONS})
   if(ARG_RUNS_PROGRAM)
     add_dependencies(test_${folder} onceover)
+  endif()
+  if(ARG_SHARDS)
+    math(EXPR last "${ARG_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME ${folder}/shard_${shard} COMMAND test_${folder} --gtest_brief=1)
+      set_tests_properties(${folder}/shard_${shard} PROPERTIES
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+    return()
   endif()
   gtest_discover_tests(test_${folder} TEST_PREFIX ${folder}/ DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)
 endfunction()

@@ -27,27 +27,38 @@ TEST_P(TorchParity, LossEqualsTheOracles) {
   const LossSum loss = torch_trainer(plans, weights)->evaluate(tokens.batch(), {});
   const double expected = oracle_loss(model.plan, weights, tokens);
   EXPECT_EQ(loss.tokens, tokens.scored());
-  EXPECT_NEAR(loss.loss, expected, 1e-5 * model.rounding() * expected);
+  const double moved = oracle_loss(model.plan, moved_by_rounding(weights), tokens);
+  EXPECT_NEAR(loss.loss, expected, 1e-5 * expected + 5 * std::fabs(moved - expected));
+}
+
+// 1e-4, and a few times what moving the weights by a rounding changes.
+double tolerance(const PlanAtDepth& plans, const reference::Weights& weights, const Tokens& tokens,
+                 const Depth& depth = {}) {
+  const auto here = gradients(*cpu_trainer(plans, weights), tokens, depth, 0.5);
+  const auto there = gradients(*cpu_trainer(plans, moved_by_rounding(weights)), tokens, depth, 0.5);
+  return 1e-4 + 5 * relative_difference(here, there);
 }
 
 TEST_P(TorchParity, GradientsAndLossesEqualTheCpuExecutors) {
+  const double allowed = tolerance(plans, weights, tokens);
   const auto ours = cpu_trainer(plans, weights), theirs = torch_trainer(plans, weights);
   EXPECT_LT(relative_difference(gradients(*ours, tokens, {}, 0.5), gradients(*theirs, tokens, {}, 0.5)),
-            1e-4 * model.rounding());
+            allowed);
   const LossSum a = ours->accumulate(tokens.batch(), {}, 1, 1),
                 b = theirs->accumulate(tokens.batch(), {}, 1, 1);
-  EXPECT_NEAR(a.loss, b.loss, 1e-5 * model.rounding() * a.loss);
+  EXPECT_NEAR(a.loss, b.loss, allowed * a.loss);
   EXPECT_NEAR(a.balance, b.balance, 1e-5 * a.balance);
   EXPECT_EQ(a.tokens, b.tokens);
-  EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(),
-              1e-4 * model.rounding() * ours->gradient_norm());
+  EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(), allowed * ours->gradient_norm());
 }
 
-// Along random directions through all weights at once.
+// Along random directions through all weights at once. Steps are so short that no token changes its experts.
 TEST_P(TorchParity, GradientsEqualTheOraclesFiniteDifferences) {
   const auto gradient = gradients(*torch_trainer(plans, weights), tokens);
-  constexpr double step = 1e-5;
-  for (int n = 0; n < 2; n++) {
+  double elements = 0;
+  for (const auto& weight : weights) elements += static_cast<double>(weight.size());
+  const double step = 1e-7 / std::sqrt(elements), allowed = 10 * tolerance(plans, weights, tokens);
+  for (int n = 0; n < 3; n++) {
     auto up = weights, down = weights;
     double along = 0, size = 0;
     for (size_t w = 0; w < weights.size(); w++) {
@@ -61,7 +72,7 @@ TEST_P(TorchParity, GradientsEqualTheOraclesFiniteDifferences) {
     }
     const double difference = (oracle_loss(model.plan, up, tokens) - oracle_loss(model.plan, down, tokens)) /
                               (2 * step) / static_cast<double>(tokens.scored());
-    EXPECT_NEAR(along, difference, 5e-4 * model.rounding() * std::sqrt(size));
+    EXPECT_NEAR(along, difference, allowed * std::sqrt(size));
   }
 }
 
@@ -84,11 +95,11 @@ TEST_P(TorchParity, TruncatedGradientsEqualTheCpuExecutors) {
     const Depth depth{.gradient_loops = loops};
     const auto ours = cpu_trainer(plans, weights);
     const auto expected = gradients(*ours, tokens, depth, 0.5);
+    const double allowed = tolerance(plans, weights, tokens, depth);
     const LossSum loss = ours->accumulate(tokens.batch(), depth, 1, 1);
     for (Recompute recompute : {Recompute::None, Recompute::Layers, Recompute::Iterations}) {
       const auto theirs = torch_trainer(plans, weights, {.recompute = recompute});
-      EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)),
-                1e-4 * model.rounding());
+      EXPECT_LT(relative_difference(expected, gradients(*theirs, tokens, depth, 0.5)), allowed);
       EXPECT_NEAR(theirs->accumulate(tokens.batch(), depth, 1, 1).balance, loss.balance, 1e-6);
     }
   }
