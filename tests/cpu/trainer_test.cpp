@@ -53,7 +53,7 @@ TEST_P(TrainerParity, GradientsEqualTheOraclesFiniteDifferences) {
   const Tokens tokens = random_tokens(random, model.config.vocab_size);
   const auto trainer = make_trainer(model, weights);
   const auto gradient = gradients(*trainer, tokens);
-  constexpr double step = 1e-5;
+  constexpr double step = 1e-7;  // so short that hardly a token changes its experts
   for (size_t w = 0; w < weights.size(); w++) {
     auto direction = random.normals(weights[w].size());
     const double norm =
