@@ -36,4 +36,8 @@ Tensor token_losses(const Tensor& logits, const Tensor& targets) {
                                 at::Reduction::Sum, not_scored);
 }
 
+Tensor count_correct(const Tensor& logits, const Tensor& targets) {
+  return (logits.argmax(-1) == targets).sum();  // a target of -1 equals no place
+}
+
 }  // namespace onceover::torch_executor

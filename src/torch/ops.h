@@ -45,4 +45,7 @@ ExpertsResult experts(const Experts& op, const Tensor& x, const ExpertWeights& w
 // Cross-entropy summed over targets >= 0. logits [sequences, rows, vocabulary].
 Tensor token_losses(const Tensor& logits, const Tensor& targets);
 
+// How many targets >= 0 have the largest logit.
+Tensor count_correct(const Tensor& logits, const Tensor& targets);
+
 }  // namespace onceover::torch_executor

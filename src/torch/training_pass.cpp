@@ -76,7 +76,9 @@ Tensor TrainingPass::step(ValueId i) {
             return retain(o, in[0], in[1], in[2], in[3], state);
           },
           [&](const Logits& o) {
-            loss_ = token_losses(head(o, in[0], weights_), targets_);
+            const Tensor logits = head(o, in[0], weights_);
+            loss_ = token_losses(logits, targets_);
+            if (!at::GradMode::is_enabled()) correct_ = count_correct(logits, targets_);
             return Tensor();
           },
           [](const auto&) { return Tensor(); },
@@ -159,6 +161,10 @@ LossSum TrainingPass::evaluate(const Look& look) {
   return sum();
 }
 
-LossSum TrainingPass::sum() const { return {loss_.item<double>(), scored_, balance_}; }
+LossSum TrainingPass::sum() const {
+  LossSum sum{loss_.item<double>(), scored_, balance_, {}};
+  if (correct_.defined()) sum.correct = correct_.item<int64_t>();
+  return sum;
+}
 
 }  // namespace onceover::torch_executor

@@ -31,7 +31,7 @@ class TrainingPass {
   // Adds gradients to those of `weights`.
   LossSum accumulate(const std::vector<Segment>& segments, ValueId first_trained, LossScale scale);
 
-  // Without gradients. `look` sees every value as it is made; false ends the pass.
+  // Without gradients; counts the correct tokens. `look` sees every value as it is made; false ends the pass.
   using Look = std::function<bool(ValueId, const Tensor&)>;
   LossSum evaluate(const Look& look = {});
 
@@ -53,7 +53,7 @@ class TrainingPass {
   std::vector<ValueId> last_reader_;                             // by value
   std::vector<Tensor> values_;                                   // by value; undefined when not needed now
   std::map<std::pair<int64_t, double>, RopeTable> rope_tables_;  // by head_dim and theta
-  Tensor loss_, segment_balance_;
+  Tensor loss_, correct_, segment_balance_;
   double balance_ = 0;
 };
 

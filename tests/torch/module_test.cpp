@@ -36,7 +36,8 @@ TEST(TorchModule, ABuildWithoutItSaysHowToGetIt) {
 }
 
 TEST(TorchModule, AnotherVersionIsRefused) {
-  const std::string message = error_of([] { load_torch_module(ONCEOVER_OTHER_VERSION); });
+  const std::string message =
+      error_of([] { load_torch_module(test::program().parent_path() / "tests" / "other_version"); });
   EXPECT_TRUE(contains(message, "found 0.0.0-other; build both again")) << message;
 }
 

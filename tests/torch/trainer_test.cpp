@@ -49,6 +49,7 @@ TEST_P(TorchParity, GradientsAndLossesEqualTheCpuExecutors) {
   EXPECT_NEAR(a.loss, b.loss, allowed * a.loss);
   EXPECT_NEAR(a.balance, b.balance, 1e-5 * a.balance);
   EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_FALSE(b.correct);
   EXPECT_NEAR(ours->gradient_norm(), theirs->gradient_norm(), allowed * ours->gradient_norm());
 }
 
@@ -149,6 +150,19 @@ TEST(TorchTrainer, HalfPrecisionComesNearTheSameGradient) {
   EXPECT_NEAR(half->evaluate(tokens.batch(), {}).loss, loss, 0.03 * loss);
   const auto remade = torch_trainer(plans, weights, {.bf16 = true, .recompute = Recompute::Layers});
   EXPECT_LT(relative_difference(gradients(*half, tokens), gradients(*remade, tokens)), 0.05);
+}
+
+TEST(TorchTrainer, CountsTheTokensThatHaveTheLargestLogit) {
+  FreshRandom random;
+  const Model model = looped(2);
+  const auto weights = random_weights(model.plan, random.seed());
+  // Of so many random targets one in 29 is the likeliest token.
+  const Tokens tokens = random_tokens(random, model.config.vocab_size, 8, 100);
+  const auto ours = cpu_trainer(plans_of(model), weights)->evaluate(tokens.batch(), {}).correct;
+  const auto theirs = torch_trainer(plans_of(model), weights)->evaluate(tokens.batch(), {}).correct;
+  ASSERT_TRUE(ours && theirs);
+  EXPECT_GT(*ours, 0);
+  EXPECT_EQ(*ours, *theirs);
 }
 
 TEST(TorchTrainer, DepthsShareTheirWeights) {
