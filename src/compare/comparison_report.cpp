@@ -1,39 +1,21 @@
 #include "compare/comparison_report.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/error.h"
+#include "compare/mean_curve.h"
 
 namespace onceover {
 namespace {
 
-using Value = double (*)(const Record&);
-
-struct MeanRecord {
-  std::vector<double> x, loss;
-};
-
 const char* budget_heading(Budget budget) { return budget == Budget::Steps ? "Equal steps" : "Equal FLOPs"; }
 
-// Validation loss at the steps that every run of the cell has measured.
-Series loss_curve(const Cell& cell, const std::vector<RunOutcome>& outcomes, Value x_of) {
-  std::map<int64_t, MeanRecord> by_step;
-  for (const size_t run : cell.runs) {
-    for (const Record& record : outcomes[run].records) {
-      if (!record.validation) continue;
-      by_step[record.step].x.push_back(x_of(record));
-      by_step[record.step].loss.push_back(record.validation->loss);
-    }
-  }
+Series loss_curve(const Cell& cell, const std::vector<RunOutcome>& outcomes, double MeanPoint::*x) {
   Series series;
-  for (const auto& [step, values] : by_step) {
-    if (values.loss.size() != cell.runs.size()) continue;
-    const Spread loss = *spread_of(values.loss);
-    series.x.push_back(spread_of(values.x)->mean);
-    series.y.push_back(loss.mean);
-    if (cell.runs.size() > 1) series.spread.push_back(loss.sd);
+  for (const MeanPoint& point : mean_curve(cell, outcomes)) {
+    series.x.push_back(point.*x);
+    series.y.push_back(point.loss.mean);
+    if (cell.runs.size() > 1) series.spread.push_back(point.loss.sd);
   }
   series.mark = Mark::LineAndPoints;
   return series;
@@ -51,14 +33,15 @@ std::optional<double> ceiling(const std::vector<Series>& all) {
 }
 
 Plot loss_plot(const ComparisonPlan& plan, const std::vector<Cell>& cells,
-               const std::vector<RunOutcome>& outcomes, const char* against, const char* label, Value x_of) {
+               const std::vector<RunOutcome>& outcomes, const char* against, const char* label,
+               double MeanPoint::*x) {
   Plot plot{fmt::format("Validation loss against {}", against),
             {label, Scale::Linear, {}, {}},
             {"nats a token", Scale::Linear, {}, {}},
             {}};
   for (const Cell& cell : cells) {
     if (cell.runs.empty()) continue;
-    plot.series.push_back(loss_curve(cell, outcomes, x_of));
+    plot.series.push_back(loss_curve(cell, outcomes, x));
     plot.series.back().name = plan.models[cell.model].name;
     plot.series.back().style = static_cast<int>(cell.model);
   }
@@ -139,12 +122,9 @@ void add_budget(HtmlReport& page, const ComparisonPlan& plan, const std::vector<
   page.table(final_table(plan, outcomes, budget),
              "At the end of training: mean over seeds ± standard deviation. Parameters without the embedding "
              "table. KV cache in bytes of one sequence, two bytes an element.");
-  page.plot(
-      loss_plot(plan, cells, outcomes, "FLOPs", "training FLOPs", [](const Record& r) { return r.flops; }));
-  page.plot(loss_plot(plan, cells, outcomes, "tokens", "tokens trained on",
-                      [](const Record& r) { return static_cast<double>(r.tokens); }));
-  page.plot(loss_plot(plan, cells, outcomes, "time", "seconds on this machine",
-                      [](const Record& r) { return r.wall_seconds; }));
+  page.plot(loss_plot(plan, cells, outcomes, "FLOPs", "training FLOPs", &MeanPoint::flops));
+  page.plot(loss_plot(plan, cells, outcomes, "tokens", "tokens trained on", &MeanPoint::tokens));
+  page.plot(loss_plot(plan, cells, outcomes, "time", "seconds on this machine", &MeanPoint::seconds));
 }
 
 void add_failures(HtmlReport& page, const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes) {

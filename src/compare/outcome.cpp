@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
 #include "report/jsonl.h"
@@ -14,8 +15,6 @@ namespace onceover {
 namespace {
 
 constexpr const char* state_name = "run.json";
-
-std::string hex(uint64_t identity) { return fmt::format("{:016x}", identity); }
 
 RunProgress progress_named(const std::string& name, const std::string& where) {
   for (const auto progress : {RunProgress::Training, RunProgress::Done, RunProgress::Failed}) {
@@ -73,11 +72,11 @@ RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity) 
   const std::string where = file.string();
   const auto json = parse_json(read_text_file(file, most_bytes), where);
   const std::string found = text_at(json, "identity", where);
-  if (found != hex(identity)) {
+  if (found != to_hex(identity)) {
     throw Error(
         "{}: holds a run of other settings, data or model ({}, now {}); expected another --out, or "
         "the folder removed",
-        folder.string(), found, hex(identity));
+        folder.string(), found, to_hex(identity));
   }
   outcome.progress = progress_named(text_at(json, "state", where), where);
   outcome.reason = text_at(json, "reason", where);
@@ -88,8 +87,10 @@ RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity) 
 
 void write_outcome(const std::filesystem::path& folder, const PlannedRun& run, uint64_t identity,
                    RunProgress progress, const std::string& reason) {
-  const nlohmann::ordered_json json = {
-      {"run", run.name}, {"identity", hex(identity)}, {"state", progress_name(progress)}, {"reason", reason}};
+  const nlohmann::ordered_json json = {{"run", run.name},
+                                       {"identity", to_hex(identity)},
+                                       {"state", progress_name(progress)},
+                                       {"reason", reason}};
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   write_text_file(folder / state_name, json.dump(2, ' ', false, replace) + "\n");
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace onceover {
@@ -16,21 +17,25 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr size_t most_values = 1000;
 constexpr int64_t largest = 9007199254740991;  // 2^53 - 1: exact as a double
 
 std::string shown(const toml::node& node) {
   std::ostringstream text;
   node.visit([&](const auto& value) { text << value; });
-  return text.str();
+  return printable(text.str());
 }
 
 [[noreturn]] void refuse(const std::string& where, const char* expected, const toml::node& found) {
   throw Error("{} must be {}, found {}", where, expected, shown(found));
 }
 
+// Names and titles go to terminals, file names and pages.
 std::string text_of(const toml::node& node, const std::string& where) {
+  constexpr size_t most_bytes = 200;
   const auto* text = node.as_string();
-  if (!text || text->get().empty()) refuse(where, "a string", node);
+  if (!text || text->get().empty() || printable(text->get(), most_bytes) != text->get())
+    refuse(where, "a string of 1 to 200 bytes without control characters", node);
   return text->get();
 }
 
@@ -61,7 +66,8 @@ template <class F>
 auto list_of(const toml::node& node, const std::string& where, const F& read) {
   std::vector<decltype(read(node, where))> list;
   const auto* array = node.as_array();
-  if (!array || array->empty()) refuse(where, "a list of at least one value", node);
+  if (!array || array->empty() || array->size() > most_values)
+    refuse(where, fmt::format("a list of 1 to {} values", most_values).c_str(), node);
   for (const auto& item : *array) {
     const auto value = read(item, where);
     if (std::find(list.begin(), list.end(), value) != list.end())
@@ -100,7 +106,7 @@ Json shape_of(const toml::node& node, const std::string& where) {
   Json shape = Json::object();
   for (const auto& [key, value] : table_of(node, where)) {
     const std::string name(key.str());
-    shape[name] = json_of(value, where + "." + name);
+    shape[name] = json_of(value, where + "." + printable(name));
   }
   return shape;
 }
@@ -114,7 +120,7 @@ Recipe::Model model_of(const toml::node& node, const std::string& where) {
   for (const auto& [key, value] : table) {
     const std::string name(key.str());
     if (name == "name") continue;
-    const std::string here = fmt::format("{}: {}", at, name);
+    const std::string here = fmt::format("{}: {}", at, printable(name));
     if (name == "config") {
       model.config = text_of(value, here);
     } else if (name == "loops") {
@@ -173,7 +179,7 @@ Recipe recipe_from_toml(std::string_view text, const std::string& where) {
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& e) {
-    throw Error("{}:{}: {}", where, e.source().begin.line, std::string(e.description()));
+    throw Error("{}:{}: {}", where, e.source().begin.line, printable(e.description()));
   }
   std::vector<std::string> known;
   for (const auto& [name, reader] : readers()) known.push_back(name);
@@ -181,7 +187,7 @@ Recipe recipe_from_toml(std::string_view text, const std::string& where) {
     const std::string name(key.str());
     const auto reader = readers().find(name);
     if (reader == readers().end())
-      throw Error("{}: unknown key '{}'{}", where, name, did_you_mean(name, known));
+      throw Error("{}: unknown key '{}'{}", where, printable(name), did_you_mean(name, known));
     reader->second(recipe, node, fmt::format("{}: {}", where, name));
   }
   return recipe;

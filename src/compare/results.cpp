@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "compare/mean_curve.h"
 
 namespace onceover {
 namespace {
@@ -70,10 +71,50 @@ std::string field_words(std::string name) {
   return name;
 }
 
+std::string share_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.0f}%", 100 * *share) : "–";
+}
+
 const PlannedRun& any_run(const ComparisonPlan& plan, const Cell& cell) {
   return *std::find_if(plan.runs.begin(), plan.runs.end(), [&](const PlannedRun& run) {
     return run.model == cell.model && run.answers(cell.budget);
   });
+}
+
+std::vector<std::string> table_header(const ComparisonPlan& plan,
+                                      const std::vector<std::string>& accuracies) {
+  std::vector<std::string> header = {"model", "parameters", "loops"};
+  if (plan.recipe.learning_rates.size() > 1) header.emplace_back("learning rate");
+  for (const char* name : {"steps", "tokens", "FLOPs", "validation loss"}) header.emplace_back(name);
+  header.push_back(fmt::format("FLOPs to {}'s loss", plan.models[plan.reference].name));
+  header.emplace_back("bits per byte");
+  for (const auto& name : accuracies) header.push_back(field_words(name));
+  header.push_back(fmt::format("KV cache at {}", plan.recipe.context));
+  header.emplace_back("tokens/s");
+  return header;
+}
+
+std::vector<std::string> table_row(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes,
+                                   const Cell& cell, const std::vector<MeanPoint>& reference,
+                                   const std::vector<std::string>& accuracies) {
+  const ComparedModel& model = plan.models[cell.model];
+  const PlannedRun& run = any_run(plan, cell);
+  const int64_t steps = run.settings.schedule.steps;
+  std::vector<std::string> row = {model.name,
+                                  format_count(static_cast<double>(model.parameters.non_embedding())),
+                                  fmt::format("{}", model.config.num_loops)};
+  if (plan.recipe.learning_rates.size() > 1) row.push_back(fmt::format("{}", cell.learning_rate));
+  row.push_back(fmt::format("{}", steps));
+  row.push_back(format_count(static_cast<double>(steps * run.settings.batch.tokens)));
+  row.push_back(format_flops(run.flops));
+  row.push_back(spread_text(final_spread(cell, outcomes, "validation_loss"), 4) + missing_text(cell));
+  row.push_back(share_text(flops_share_to_reach(reference, mean_curve(cell, outcomes))));
+  row.push_back(spread_text(final_spread(cell, outcomes, "bits_per_byte"), 4));
+  for (const auto& name : accuracies) row.push_back(spread_text(final_spread(cell, outcomes, name), 3));
+  row.push_back(format_bytes(static_cast<double>(kv_bytes(model))));
+  const auto speed = cell_speed(plan, cell, outcomes);
+  row.push_back(speed ? format_count(speed->mean) : "–");
+  return row;
 }
 
 }  // namespace
@@ -157,33 +198,10 @@ int64_t kv_bytes(const ComparedModel& model) {
 
 TableRows final_table(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes, Budget budget) {
   const auto accuracies = extra_fields(outcomes, "_accuracy");
-  const bool rates = plan.recipe.learning_rates.size() > 1;
-  TableRows rows = {{"model", "parameters", "loops"}};
-  if (rates) rows[0].emplace_back("learning rate");
-  for (const char* name : {"steps", "tokens", "FLOPs", "validation loss", "bits per byte"})
-    rows[0].emplace_back(name);
-  for (const auto& name : accuracies) rows[0].push_back(field_words(name));
-  rows[0].push_back(fmt::format("KV cache at {}", plan.recipe.context));
-  rows[0].emplace_back("tokens/s");
-  for (const Cell& cell : best_cells(plan, outcomes, budget)) {
-    const ComparedModel& model = plan.models[cell.model];
-    const PlannedRun& run = any_run(plan, cell);
-    const int64_t steps = run.settings.schedule.steps;
-    std::vector<std::string> row = {model.name,
-                                    format_count(static_cast<double>(model.parameters.non_embedding())),
-                                    fmt::format("{}", model.config.num_loops)};
-    if (rates) row.push_back(fmt::format("{}", cell.learning_rate));
-    row.push_back(fmt::format("{}", steps));
-    row.push_back(format_count(static_cast<double>(steps * run.settings.batch.tokens)));
-    row.push_back(format_flops(run.flops));
-    row.push_back(spread_text(final_spread(cell, outcomes, "validation_loss"), 4) + missing_text(cell));
-    row.push_back(spread_text(final_spread(cell, outcomes, "bits_per_byte"), 4));
-    for (const auto& name : accuracies) row.push_back(spread_text(final_spread(cell, outcomes, name), 3));
-    row.push_back(format_bytes(static_cast<double>(kv_bytes(model))));
-    const auto speed = cell_speed(plan, cell, outcomes);
-    row.push_back(speed ? format_count(speed->mean) : "–");
-    rows.push_back(row);
-  }
+  const auto cells = best_cells(plan, outcomes, budget);
+  TableRows rows = {table_header(plan, accuracies)};
+  const auto reference = mean_curve(cells[plan.reference], outcomes);
+  for (const Cell& cell : cells) rows.push_back(table_row(plan, outcomes, cell, reference, accuracies));
   return rows;
 }
 

@@ -49,7 +49,8 @@ int64_t kv_bytes(const ComparedModel& model);
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-// The final table of a budget; the first row is the header.
+// The final table of a budget; the first row is the header. "FLOPs to R's loss": the share of the FLOPs of
+// the reference R after which the mean validation loss first lies at R's final one.
 TableRows final_table(const ComparisonPlan& plan, const std::vector<RunOutcome>& outcomes, Budget budget);
 
 // A row for each run, whatever became of it; and a row for each record of each run.

@@ -28,51 +28,41 @@ class Draws {
   std::array<uint64_t, 4> key_;
 };
 
-std::vector<int32_t> numbered(int count) {
+std::vector<int32_t> shuffled(int count, Draws& draws) {
   std::vector<int32_t> list(static_cast<size_t>(count));
   std::iota(list.begin(), list.end(), 0);
-  return list;
-}
-
-std::vector<int32_t> shuffled(int count, Draws& draws) {
-  std::vector<int32_t> list = numbered(count);
   for (int i = count - 1; i > 0; i--) std::swap(list[i], list[draws.below(i + 1)]);
   return list;
-}
-
-// Sattolo's algorithm: every cycle through all nodes is equally likely.
-std::vector<int32_t> random_cycle(int count, Draws& draws) {
-  std::vector<int32_t> next = numbered(count);
-  for (int i = count - 1; i > 0; i--) std::swap(next[i], next[draws.below(i)]);
-  return next;
 }
 
 }  // namespace
 
 MultiHopTask::MultiHopTask(const MultiHopOptions& options) : options_(options) {
-  constexpr int most_nodes = 256;
-  if (options.nodes < 2 || options.nodes > most_nodes)
-    throw Error("hops.nodes must be from 2 to {}, found {}", most_nodes, options.nodes);
-  if (options.max_hops < 1 || options.max_hops >= options.nodes) {
-    throw Error("hops.max_hops must be from 1 to {} (hops.nodes - 1), found {}", options.nodes - 1,
-                options.max_hops);
-  }
+  constexpr int most_chains = 64, most_hops = 63;
+  if (options.chains < 2 || options.chains > most_chains)
+    throw Error("hops.chains must be from 2 to {}, found {}", most_chains, options.chains);
+  if (options.max_hops < 1 || options.max_hops > most_hops)
+    throw Error("hops.max_hops must be from 1 to {}, found {}", most_hops, options.max_hops);
 }
 
 void MultiHopTask::read(int64_t sequence, std::span<int32_t> inputs, std::span<int32_t> targets) const {
   Draws draws(options_, sequence);
-  const int nodes = options_.nodes;
-  const auto next = random_cycle(nodes, draws);
+  const int n = nodes(), chain = options_.max_hops + 1;
+  const auto order = shuffled(n, draws);  // chain after chain
+  std::vector<int32_t> place(order.size());
+  for (int i = 0; i < n; i++) place[order[i]] = i;
   std::ranges::fill(targets, -1);
   size_t at = 0;
-  for (const int32_t node : shuffled(nodes, draws)) inputs[at++] = nodes + node * nodes + next[node];
-  const int hops = options_.only_hops > 0 ? options_.only_hops : 1 + draws.below(options_.max_hops);
-  inputs[at++] = nodes + nodes * nodes + hops - 1;
-  const auto starts = shuffled(nodes, draws);
-  for (size_t i = 0; at < inputs.size(); i++, at++) {
-    int32_t node = inputs[at] = starts[i];
-    for (int h = 0; h < hops; h++) node = next[node];
-    targets[at] = node;
+  for (const int32_t node : shuffled(n, draws)) {
+    const bool end = place[node] % chain == options_.max_hops;
+    inputs[at++] = n + node * n + (end ? node : order[place[node] + 1]);
+  }
+  for (const int32_t node : shuffled(n, draws)) {
+    const int hops = options_.max_hops - place[node] % chain;
+    inputs[at] = node;
+    const bool scored = options_.only_hops > 0 ? hops == options_.only_hops : hops > 0;
+    if (scored) targets[at] = order[place[node] + hops];
+    at++;
   }
 }
 

@@ -11,7 +11,7 @@ namespace onceover {
 namespace {
 
 uint64_t fingerprint(const MultiHopOptions& o) {
-  const std::array<uint64_t, 5> what{static_cast<uint64_t>(o.nodes), static_cast<uint64_t>(o.max_hops),
+  const std::array<uint64_t, 5> what{static_cast<uint64_t>(o.chains), static_cast<uint64_t>(o.max_hops),
                                      o.seed, o.held_out, static_cast<uint64_t>(o.only_hops)};
   return hash64(std::as_bytes(std::span(what)));
 }
@@ -31,14 +31,13 @@ TokenSource source_of(const MultiHopOptions& options) {
 
 TokenSources hops_sources(const TrainSettings& settings) {
   MultiHopOptions options;
-  options.nodes = static_cast<int>(settings.hops.nodes);
+  options.chains = static_cast<int>(settings.hops.chains);
   options.max_hops = static_cast<int>(settings.hops.max_hops);
   options.seed = static_cast<uint64_t>(settings.data.seed);
   const MultiHopTask task(options);
-  const int64_t length = settings.data.sequence_length;
-  if (length < task.least_length() || length > task.most_length()) {
-    throw Error("data.sequence_length must be from {} to {} for {} nodes, found {}", task.least_length(),
-                task.most_length(), options.nodes, length);
+  if (settings.data.sequence_length != task.length()) {
+    throw Error("data.sequence_length must be {} for {} chains of {} nodes, found {}", task.length(),
+                options.chains, options.max_hops + 1, settings.data.sequence_length);
   }
   TokenSources sources;
   sources.vocab_size = task.vocab_size();

@@ -4,7 +4,7 @@
 
 namespace onceover {
 
-// Error when data.sequence_length holds no query, or more than there are nodes. The held-out sequences are
+// Error unless data.sequence_length is that of the task. The held-out sequences are
 // the same for every data.seed.
 TokenSources hops_sources(const TrainSettings& settings);
 

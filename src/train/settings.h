@@ -28,7 +28,7 @@ struct TrainSettings {
     bool mask_document_starts = false;
   } data;
   struct Hops {
-    int64_t nodes = 16, max_hops = 4;
+    int64_t chains = 4, max_hops = 3;
   } hops;
   struct Batch {
     int64_t tokens = 8192, micro_sequences = 4;

@@ -60,9 +60,10 @@ void for_input_settings(S& s, F f) {
   f("data", "seed", s.data.seed, seed, "of the order of the sequences");
   f("data", "mask_document_starts", s.data.mask_document_starts, any,
     "do not score a document's first token, which the one before cannot foretell");
-  f("hops", "nodes", s.hops.nodes, SettingRange{2, 256}, "that the function leads through");
-  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, 255},
-    "queries ask for 1 to this many applications of it");
+  f("hops", "chains", s.hops.chains, SettingRange{2, 64},
+    "of pointers; a sequence has chains x (max_hops + 1) x 2 tokens");
+  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, 63},
+    "pointers from the first node of a chain to its end");
   f("batch", "tokens", s.batch.tokens, SettingRange{1, 1LL << 40}, "of one step, over all micro-batches");
   f("batch", "micro_sequences", s.batch.micro_sequences, SettingRange{1, 1 << 20},
     "sequences worked on at once; the rest of a step is accumulated");

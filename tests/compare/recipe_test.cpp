@@ -62,8 +62,8 @@ TEST(Recipe, TellsTheNearestNameForAnUnknownOne) {
 }
 
 TEST(Recipe, RefusesWrongTypesAndRanges) {
-  EXPECT_EQ(reading("seeds = 1\n"), "r.toml: seeds must be a list of at least one value, found 1");
-  EXPECT_EQ(reading("seeds = []\n"), "r.toml: seeds must be a list of at least one value, found []");
+  EXPECT_EQ(reading("seeds = 1\n"), "r.toml: seeds must be a list of 1 to 1000 values, found 1");
+  EXPECT_EQ(reading("seeds = []\n"), "r.toml: seeds must be a list of 1 to 1000 values, found []");
   EXPECT_EQ(reading("seeds = [1, 1]\n"), "r.toml: seeds holds 1 twice");
   EXPECT_TRUE(contains(reading("seeds = [-1]\n"), "seeds must be an integer from 0"));
   EXPECT_EQ(reading("budgets = [\"step\"]\n"),
@@ -77,6 +77,8 @@ TEST(Recipe, RefusesWrongTypesAndRanges) {
   EXPECT_TRUE(contains(reading("[[model]]\nloops = [1]\n"), "a [[model]] has no name"));
   EXPECT_TRUE(contains(reading("[[model]]\nname = \"A\"\nloops = [0]\n"), "'A': loops must be an integer"));
   EXPECT_TRUE(contains(reading("title = \n"), "r.toml:1: "));
+  EXPECT_TRUE(contains(reading("title = \"\"\n"), "title must be a string of 1 to 200 bytes"));
+  EXPECT_TRUE(contains(reading("[[model]]\nname = \"\\u001b\"\n"), "name must be a string"));
 }
 
 TEST(Recipe, MustFitTogether) {

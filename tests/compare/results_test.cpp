@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compare/comparison_report.h"
+#include "compare/mean_curve.h"
 #include "compare/support.h"
 #include "report/xml.h"
 #include "support/errors.h"
@@ -67,10 +68,19 @@ TEST(FinalTable, HoldsMeansOverSeedsForEveryModel) {
   const Results results;
   const TableRows rows = final_table(results.plan, results.outcomes, Budget::Steps);
   ASSERT_EQ(rows.size(), 4U);
-  const std::vector<std::string> header = {
-      "model",          "parameters",      "loops",         "steps",           "tokens",
-      "FLOPs",          "validation loss", "bits per byte", "hops 1 accuracy", "validation accuracy",
-      "KV cache at 64", "tokens/s"};
+  const std::vector<std::string> header = {"model",
+                                           "parameters",
+                                           "loops",
+                                           "steps",
+                                           "tokens",
+                                           "FLOPs",
+                                           "validation loss",
+                                           "FLOPs to plain's loss",
+                                           "bits per byte",
+                                           "hops 1 accuracy",
+                                           "validation accuracy",
+                                           "KV cache at 64",
+                                           "tokens/s"};
   EXPECT_EQ(rows[0], header);
   EXPECT_EQ(rows[3][0], "deep T=3");
   EXPECT_EQ(rows[3][2], "3");
@@ -82,9 +92,11 @@ TEST(FinalTable, HoldsMeansOverSeedsForEveryModel) {
   ASSERT_EQ(losses.size(), 2U);
   const Spread spread = *spread_of(losses);
   EXPECT_EQ(rows[3][6], fmt::format("{:.4f} ± {:.4f}", spread.mean, spread.sd));
+  EXPECT_EQ(rows[1][7], "100%");
   EXPECT_EQ(rows[3][7], "–");
-  EXPECT_EQ(rows[3][8], "0.500 ± 0.000");
-  EXPECT_EQ(rows[3][11], "640");  // 64 tokens a step, of which 48 are scored, 480 of them a second
+  EXPECT_EQ(rows[3][8], "–");
+  EXPECT_EQ(rows[3][9], "0.500 ± 0.000");
+  EXPECT_EQ(rows[3][12], "640");  // 64 tokens a step, of which 48 are scored, 480 of them a second
 }
 
 TEST(FinalTable, SaysWhichRunsAreMissing) {
@@ -96,6 +108,36 @@ TEST(FinalTable, SaysWhichRunsAreMissing) {
   EXPECT_TRUE(contains(rows[1][6], "(1 failed)")) << rows[1][6];
   EXPECT_FALSE(contains(rows[1][6], "±")) << rows[1][6];
   EXPECT_TRUE(contains(rows[2][6], "(1 to come)")) << rows[2][6];
+}
+
+TEST(MeanCurve, HoldsTheStepsThatEverySeedHasMeasured) {
+  Results results;
+  const Cell cell = cells_of(results.plan, results.outcomes, Budget::Steps)[0];
+  ASSERT_EQ(cell.runs.size(), 2U);
+  results.outcomes[cell.runs[0]].records.erase(results.outcomes[cell.runs[0]].records.begin() + 1);
+  const auto curve = mean_curve(cell, results.outcomes);
+  ASSERT_EQ(curve.size(), 2U);
+  EXPECT_EQ(curve[0].step, 1);
+  EXPECT_EQ(curve[1].step, 6);
+  EXPECT_DOUBLE_EQ(curve[1].flops, 6e6);
+  EXPECT_DOUBLE_EQ(curve[1].tokens, 288);
+  EXPECT_DOUBLE_EQ(curve[1].loss.mean, static_cast<double>(cell.runs[0] + cell.runs[1]) / 16);
+}
+
+TEST(MeanCurve, TellsWhereItFirstReachesTheReferencesLoss) {
+  const auto curve = [](std::vector<double> losses) {
+    std::vector<MeanPoint> points;
+    for (size_t i = 0; i < losses.size(); i++)
+      points.push_back(
+          {static_cast<int64_t>(i + 1), 0, 10.0 * static_cast<double>(i + 1), 0, {losses[i], 0, 1}});
+    return points;
+  };
+  const auto reference = curve({8, 4});
+  EXPECT_DOUBLE_EQ(*flops_share_to_reach(reference, reference), 1);
+  EXPECT_DOUBLE_EQ(*flops_share_to_reach(reference, curve({6, 2, 1})), 0.75);
+  EXPECT_DOUBLE_EQ(*flops_share_to_reach(reference, curve({3, 2})), 0.5);
+  EXPECT_FALSE(flops_share_to_reach(reference, curve({6, 5, 4.5})));
+  EXPECT_FALSE(flops_share_to_reach({}, reference));
 }
 
 TEST(BestCells, HoldTheLearningRateOfTheLowestLoss) {

@@ -104,7 +104,8 @@ TEST(ComparisonRunner, RefusesAFolderOfOtherRuns) {
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }),
                        "holds a run of other settings, data or model"));
   other = testing::small_recipe();
-  other.base.hops.max_hops = 3;
+  other.base.hops.chains = 4;
+  other.base.hops.max_hops = 1;
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }), "other settings"));
   other = testing::small_recipe();
   other.base.run.log_every = 3;

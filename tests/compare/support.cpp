@@ -61,8 +61,8 @@ loops = [1, 3]
 task = "hops"
 sequence_length = 16
 [base.hops]
-nodes = 8
-max_hops = 2
+chains = 2
+max_hops = 3
 [base.batch]
 tokens = 64
 micro_sequences = 4
