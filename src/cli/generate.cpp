@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "cli/executor.h"
+#include "cli/model_source.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
@@ -60,7 +61,8 @@ std::string prompt_text(const GenerateFlags& flags) {
 
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
-  LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  LoadedModel model =
+      load_model(flags.model.empty() ? default_model() : flags.model, flags.loops, flags.executor);
   const SpecialTokens specials = model.tokenizer->specials();
   if (specials.bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);
@@ -116,7 +118,9 @@ Action generate_verb(CLI::App& app) {
   app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")
       ->excludes(prompt)
       ->type_name("FILE");
-  app.add_option("--model", flags->model, "the checkpoint directory")->type_name("DIRECTORY")->required();
+  app.add_option("--model", flags->model,
+                 "the checkpoint directory; the model that comes with the program when left out")
+      ->type_name("DIRECTORY");
   app.add_option("--max-tokens", flags->request.max_tokens, "tokens to generate at most")
       ->check(whole_number(0, 1 << 30))
       ->type_name("N")

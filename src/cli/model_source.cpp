@@ -6,6 +6,7 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/program_folder.h"
 #include "base/text.h"
 
 namespace onceover {
@@ -36,6 +37,14 @@ Config find_model(const std::string& model) {
   if (model.find('/') != std::string::npos) throw Error("{}: no such file or directory", model);
   if (const auto preset = find_preset(model)) return *preset;
   refuse_name(model);
+}
+
+std::string default_model() {
+  const std::filesystem::path directory = program_folder() / "models" / "default";
+  if (!std::filesystem::exists(directory / "config.json"))
+    throw Error("{}: not found; expected the model that comes with the program, or --model DIRECTORY",
+                directory.string());
+  return directory.string();
 }
 
 }  // namespace onceover

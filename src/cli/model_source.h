@@ -10,4 +10,7 @@ namespace onceover {
 // the nearest preset for an unknown name, with the path for a missing or faulty file.
 Config find_model(const std::string& model);
 
+// The checkpoint directory that comes with the program: models/default beside it. Error when it is not there.
+std::string default_model();
+
 }  // namespace onceover

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/program_folder.h"
 
 namespace onceover {
 namespace {
@@ -42,8 +43,7 @@ const TorchModule& load_torch_module(const std::filesystem::path& folder) {
 }
 
 const TorchModule& torch_module() {
-  static const TorchModule& module =
-      load_torch_module(std::filesystem::read_symlink("/proc/self/exe").parent_path());
+  static const TorchModule& module = load_torch_module(program_folder());
   return module;
 }
 
