@@ -65,7 +65,7 @@ std::optional<Spread> cell_speed(const ComparisonPlan& plan, const Cell& cell,
   return spread_of(speeds);
 }
 
-// "hops_2_accuracy" as words.
+// "swaps_8_accuracy" as words.
 std::string field_words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;

@@ -13,7 +13,7 @@ namespace onceover {
 
 enum class ScheduleShape { Cosine, Linear, Wsd };
 enum class LoopSampling { Fixed, Binomial };
-enum class DataTask { Text, Hops };
+enum class DataTask { Text, Swaps };
 enum class Precision { F32, Bf16 };
 
 struct TrainSettings {
@@ -27,9 +27,9 @@ struct TrainSettings {
     int64_t sequence_length = 256, seed = 1;
     bool mask_document_starts = false;
   } data;
-  struct Hops {
-    int64_t chains = 4, max_hops = 3;
-  } hops;
+  struct Swaps {
+    int64_t places = 5;
+  } swaps;
   struct Batch {
     int64_t tokens = 8192, micro_sequences = 4;
   } batch;

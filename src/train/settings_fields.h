@@ -39,7 +39,7 @@ inline const auto& named_values(Recompute) {
 }
 
 inline const auto& named_values(DataTask) {
-  static const std::vector<Named<DataTask>> all = {{DataTask::Text, "text"}, {DataTask::Hops, "hops"}};
+  static const std::vector<Named<DataTask>> all = {{DataTask::Text, "text"}, {DataTask::Swaps, "swaps"}};
   return all;
 }
 
@@ -53,17 +53,14 @@ void for_input_settings(S& s, F f) {
   f("model", "loops", s.model.loops, SettingRange{0, 1024},
     "how often the repeated layers run; 0 = as the model says");
   f("data", "task", s.data.task, any,
-    "text: token shards; hops: pointer chasing, made on the spot (section hops)");
+    "text: token shards; swaps: a state to track, made on the spot (section swaps)");
   f("data", "shards", s.data.shards, any, "folder of token shards, as onceover prepare makes it");
   f("data", "sequence_length", s.data.sequence_length, SettingRange{1, 1 << 24},
     "tokens of one training sequence");
   f("data", "seed", s.data.seed, seed, "of the order of the sequences");
   f("data", "mask_document_starts", s.data.mask_document_starts, any,
     "do not score a document's first token, which the one before cannot foretell");
-  f("hops", "chains", s.hops.chains, SettingRange{2, 64},
-    "of pointers; a sequence has chains x (max_hops + 1) x 2 tokens");
-  f("hops", "max_hops", s.hops.max_hops, SettingRange{1, 63},
-    "pointers from the first node of a chain to its end");
+  f("swaps", "places", s.swaps.places, SettingRange{2, 64}, "that things change between");
   f("batch", "tokens", s.batch.tokens, SettingRange{1, 1LL << 40}, "of one step, over all micro-batches");
   f("batch", "micro_sequences", s.batch.micro_sequences, SettingRange{1, 1 << 20},
     "sequences worked on at once; the rest of a step is accumulated");

@@ -22,7 +22,7 @@ TEST(Compare, TrainsARecipeAndWritesWhatItFound) {
   EXPECT_TRUE(contains(read_bytes(folder / "report.html"), "A tiny comparison"));
   const std::string results = read_bytes(folder / "results.csv");
   EXPECT_TRUE(contains(results, "yoco-20-steps-seed-2,YOCO,")) << results;
-  EXPECT_TRUE(contains(read_bytes(folder / "curves.csv"), "hops_2_accuracy"));
+  EXPECT_TRUE(contains(read_bytes(folder / "curves.csv"), "swaps_8_accuracy"));
   const ProgramResult again = run_program(command);
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_EQ(again.out, first.out);

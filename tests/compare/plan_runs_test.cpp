@@ -33,7 +33,7 @@ TEST(PlanRuns, ADepthForEachOfAModelsLoops) {
 
 TEST(PlanRuns, TheVocabularyIsThatOfTheTokensUnlessTheRecipeSaysMore) {
   Recipe recipe = testing::small_recipe();
-  EXPECT_EQ(plan_of(recipe).models[0].config.vocab_size, 8 * (1 + 8));
+  EXPECT_EQ(plan_of(recipe).models[0].config.vocab_size, 3 + 3);
   recipe.shape["vocab_size"] = 100;
   recipe.models[1].keys["vocab_size"] = 120;
   EXPECT_EQ(plan_of(recipe).models[0].config.vocab_size, 100);

@@ -24,7 +24,7 @@ rope_theta = 5e3
 name = "B"
 config = "yoco-tiny"
 [base.data]
-task = "hops"
+task = "swaps"
 sequence_length = 32
 [base.batch]
 tokens = 64
@@ -50,7 +50,7 @@ TEST(Recipe, IsReadFromToml) {
   EXPECT_EQ(r.models[0].loops, (std::vector<int64_t>{1, 3}));
   EXPECT_EQ(r.models[0].keys, nlohmann::json({{"architecture", "yoco-u"}, {"rope_theta", 5e3}}));
   EXPECT_EQ(r.models[1].config, "yoco-tiny");
-  EXPECT_EQ(r.base.data.task, DataTask::Hops);
+  EXPECT_EQ(r.base.data.task, DataTask::Swaps);
   EXPECT_EQ(r.base.schedule.steps, 7);
   EXPECT_NO_THROW(check_recipe(r));
 }

@@ -22,7 +22,7 @@ Record record_at(int64_t step, double loss) {
   r.loss = loss + 0.5;
   r.tokens_per_second = 480;
   r.validation = Validation{loss, std::nan("")};
-  r.extra = {{"validation_accuracy", 0.25}, {"hops_1_accuracy", 0.5}, {"loop_1_rms", 1}};
+  r.extra = {{"validation_accuracy", 0.25}, {"swaps_4_accuracy", 0.5}, {"loop_1_rms", 1}};
   return r;
 }
 
@@ -77,7 +77,7 @@ TEST(FinalTable, HoldsMeansOverSeedsForEveryModel) {
                                            "validation loss",
                                            "FLOPs to plain's loss",
                                            "bits per byte",
-                                           "hops 1 accuracy",
+                                           "swaps 4 accuracy",
                                            "validation accuracy",
                                            "KV cache at 64",
                                            "tokens/s"};
@@ -165,7 +165,7 @@ TEST(ResultsCsv, HasARowForEveryRun) {
   const auto rows = lines(results_csv(results.plan, results.outcomes));
   ASSERT_EQ(rows.size(), results.plan.runs.size() + 1);
   EXPECT_TRUE(rows[0].starts_with("run,model,budgets,loops,learning_rate,seed,")) << rows[0];
-  EXPECT_TRUE(rows[0].ends_with(",hops_1_accuracy,loop_1_rms,validation_accuracy")) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",swaps_4_accuracy,loop_1_rms,validation_accuracy")) << rows[0];
   EXPECT_TRUE(rows[1].starts_with("plain-6-steps-seed-1,plain,steps flops,1,0.0003,1,")) << rows[1];
   EXPECT_TRUE(contains(rows[3], ",failed,\"loss, \"\"nan\"\"\",,")) << rows[3];
   EXPECT_EQ(commas(rows[1]), commas(rows[0]));

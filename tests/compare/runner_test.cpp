@@ -47,7 +47,7 @@ TEST(ComparisonRunner, TrainsEveryRunOnce) {
     EXPECT_EQ(outcome.progress, RunProgress::Done);
     EXPECT_EQ(outcome.records.back().step, first.plan.runs[run].settings.schedule.steps);
     EXPECT_NEAR(outcome.records.back().flops / first.plan.runs[run].flops, 1, 1e-9);
-    EXPECT_TRUE(outcome.records.back().extra.contains("hops_2_accuracy"));
+    EXPECT_TRUE(outcome.records.back().extra.contains("swaps_8_accuracy"));
   }
   Comparison again(folder.path(), testing::small_recipe());
   EXPECT_TRUE(again.train().empty());
@@ -104,8 +104,7 @@ TEST(ComparisonRunner, RefusesAFolderOfOtherRuns) {
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }),
                        "holds a run of other settings, data or model"));
   other = testing::small_recipe();
-  other.base.hops.chains = 4;
-  other.base.hops.max_hops = 1;
+  other.base.swaps.places = 4;
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }), "other settings"));
   other = testing::small_recipe();
   other.base.run.log_every = 3;

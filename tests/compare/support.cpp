@@ -58,11 +58,10 @@ architecture = "yoco-u"
 sliding_window = 16
 loops = [1, 3]
 [base.data]
-task = "hops"
+task = "swaps"
 sequence_length = 16
-[base.hops]
-chains = 2
-max_hops = 3
+[base.swaps]
+places = 3
 [base.batch]
 tokens = 64
 micro_sequences = 4

@@ -8,7 +8,7 @@
 
 namespace onceover::testing {
 
-// Three models on pointer chasing, 6 steps, one thread: "plain" (transformer), "deep" (yoco-u) with 1 and 3
+// Three models on tracking swaps, 6 steps, one thread: "plain" (transformer), "deep" (yoco-u) with 1 and 3
 // loops; equal steps and equal FLOPs, two seeds.
 Recipe small_recipe();
 

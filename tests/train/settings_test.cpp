@@ -116,7 +116,7 @@ TEST(TrainSettings, MustFitTogether) {
   EXPECT_NE(fault([](auto& s) { s.schedule.steps = 0; }).find("found 0"), std::string::npos);
   EXPECT_NE(fault([](auto& s) { s.model.init = "there"; }).find("model.init"), std::string::npos);
   EXPECT_NE(fault([](auto& s) { s.data.shards = ""; }).find("data.shards is missing"), std::string::npos);
-  EXPECT_NE(fault([](auto& s) { s.data.task = DataTask::Hops; }).find("data.task, found both"),
+  EXPECT_NE(fault([](auto& s) { s.data.task = DataTask::Swaps; }).find("data.task, found both"),
             std::string::npos);
   EXPECT_NE(fault([](auto& s) { s.checkpoint.every = 1; }).find("needs run.folder"), std::string::npos);
 }
