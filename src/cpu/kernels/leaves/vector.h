@@ -13,7 +13,7 @@ namespace onceover::kernels::ONCEOVER_ISA {
 
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8_unaligned __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t i8 __attribute__((vector_size(32)));
+typedef uint32_t u32x8 __attribute__((vector_size(32)));
 
 #define ONCEOVER_LEAF ONCEOVER_TARGET static inline
 #define ONCEOVER_LEAF_INLINE ONCEOVER_TARGET static inline __attribute__((always_inline))
@@ -56,7 +56,8 @@ ONCEOVER_LEAF_INLINE v8 exp8(v8 x) {
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   p = p * (r * r) + (r + 1.0F);
-  const i8 power = (reinterpret_cast<i8>(shifted) + (127 - 0x4B400000)) << 23;
+  const u32x8 power = (reinterpret_cast<u32x8>(shifted) + (127U - 0x4B400000U))
+                      << 23;  // wraps outside the range
   return x < -87.3F ? splat(0) : p * reinterpret_cast<v8>(power);
 }
 
