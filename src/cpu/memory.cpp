@@ -13,7 +13,6 @@ class Assigner {
  public:
   Assigner(const Plan& plan, const std::vector<StepAction>& actions, int64_t rows, const SideSize& side_size)
       : plan_(plan),
-        actions_(actions),
         rows_(rows),
         side_size_(side_size),
         value_(plan.steps.size(), no_buffer),
@@ -71,7 +70,6 @@ class Assigner {
   }
 
   const Plan& plan_;
-  const std::vector<StepAction>& actions_;
   int64_t rows_;
   const SideSize& side_size_;
   std::vector<int> value_, side_, gradient_;  // the current buffer, by step
