@@ -71,8 +71,6 @@ const std::vector<Variant>& variants() {
 
 }  // namespace
 
-double Model::rounding() const { return config.self_mixer == Mixer::Retention ? 50 : 1; }
-
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
 Config tiny_config(const std::string& architecture) {

@@ -15,9 +15,6 @@ struct Model {
   Config config;
   int loops;
   Plan plan;
-  // How much more the rounding of f32 shows in its numbers than in those of other models. A head of retention
-  // divides its output, which may come close to 0, by its own size.
-  double rounding() const;
 };
 void PrintTo(const Model& model, std::ostream* out);  // its name, in GoogleTest's messages
 

@@ -30,6 +30,29 @@ RowsOf rows_of_value(const Plan& plan, const reference::Weights& weights, std::s
   return found;
 }
 
+namespace {
+
+template <class Found>
+double over_the_largest(const Found& found, const reference::Vector& expected) {
+  if (found.size() != expected.size()) return INFINITY;
+  double scale = 0, largest = 0;
+  for (size_t i = 0; i < expected.size(); i++) {
+    scale = std::max(scale, std::fabs(expected[i]));
+    largest = std::max(largest, std::fabs(found[i] - expected[i]));
+  }
+  return largest / scale;
+}
+
+}  // namespace
+
+double relative_difference(std::span<const float> found, const reference::Vector& expected) {
+  return over_the_largest(found, expected);
+}
+
+double relative_difference(const reference::Vector& found, const reference::Vector& expected) {
+  return over_the_largest(found, expected);
+}
+
 double largest_difference(const RowsOf& a, const RowsOf& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double largest = 0;

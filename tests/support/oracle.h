@@ -41,6 +41,12 @@ reference::RowsOf all_logits(const Plan& plan, const reference::Weights& weights
 reference::RowsOf rows_of_value(const Plan& plan, const reference::Weights& weights,
                                 std::span<const int> tokens, ValueId value);
 
+// The largest difference between an executor's logits and the oracle's, over the largest of the oracle's;
+// infinity when they are not as many.
+double relative_difference(std::span<const float> found, const reference::Vector& expected);
+// Between two passes of the oracle.
+double relative_difference(const reference::Vector& found, const reference::Vector& expected);
+
 // The largest difference between two sets of rows; infinity when they are not the same rows.
 double largest_difference(const reference::RowsOf& a, const reference::RowsOf& b);
 

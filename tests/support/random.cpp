@@ -52,4 +52,12 @@ reference::Weights random_weights(const Plan& plan, uint64_t seed) {
   return weights;
 }
 
+reference::Weights moved_by_rounding(reference::Weights weights) {
+  constexpr double rounding = 1.2e-7;
+  for (auto& weight : weights) {
+    for (size_t i = 0; i < weight.size(); i++) weight[i] *= i % 2 == 0 ? 1 + rounding : 1 - rounding;
+  }
+  return weights;
+}
+
 }  // namespace onceover::test

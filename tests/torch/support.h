@@ -23,15 +23,4 @@ inline std::unique_ptr<TrainingExecutor> cpu_trainer(const PlanAtDepth& plans,
   return trainer;
 }
 
-// The weights moved up or down by about one rounding of single precision: how far results then move is how
-// well single precision can know them. Norms behind retention divide by sums that may cancel to almost
-// nothing.
-inline reference::Weights moved_by_rounding(reference::Weights weights) {
-  constexpr double rounding = 1.2e-7;
-  for (auto& weight : weights) {
-    for (size_t i = 0; i < weight.size(); i++) weight[i] *= i % 2 == 0 ? 1 + rounding : 1 - rounding;
-  }
-  return weights;
-}
-
 }  // namespace onceover::test
