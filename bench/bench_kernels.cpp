@@ -6,7 +6,7 @@
 // The last argument of each benchmark is the thread count. "peak" is the share of the FMA peak (useful
 // operations only: a masked score does not count; the backward pass of attention counts 5 products, its
 // recomputation of scores included); "memory" the share of the read bandwidth, by the bytes that must move at
-// least once. Both are per second of processor time (ceilings.h), each ceiling taken anew, best of three,
+// least once. Both are per second of processor time (cpu/fma_peak.h), each ceiling taken anew, best of three,
 // before the benchmark that it is compared with; "Time" is wall.
 #include <benchmark/benchmark.h>
 #include <omp.h>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench/ceilings.h"
+#include "cpu/fma_peak.h"
 #include "cpu/kernels/adamw.h"
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/cross_entropy.h"
@@ -50,16 +51,16 @@ struct Matrix {
 template <class F>
 double runs_per_second(State& state, F work) {
   work();
-  const double start = cpu_seconds();
+  const double start = cpu::processor_seconds();
   for (auto _ : state) work();
-  return static_cast<double>(state.iterations()) / (cpu_seconds() - start);
+  return static_cast<double>(state.iterations()) / (cpu::processor_seconds() - start);
 }
 
 // Reports the share of the FMA peak. `operations` is the FLOPs of one run.
 template <class F>
 void measure_flops(State& state, int threads, double operations, F work) {
   omp_set_num_threads(threads);
-  const double peak = fma_peak(threads), rate = operations * runs_per_second(state, work);
+  const double peak = cpu::fma_peak(threads), rate = operations * runs_per_second(state, work);
   state.counters["GFLOP/cpu-s"] = rate / 1e9;
   state.counters["peak"] = rate / peak;
 }

@@ -21,7 +21,7 @@
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
-#include "bench/ceilings.h"
+#include "cpu/fma_peak.h"
 #include "cpu/trainer.h"
 #include "execution/torch_module.h"
 #include "weights/init.h"
@@ -168,9 +168,9 @@ struct Side {
 
 void take_turn(Side& side, const Case& c, const Batch& batch, int64_t step) {
   const auto start = std::chrono::steady_clock::now();
-  const double processor_start = cpu_seconds();
+  const double processor_start = cpu::processor_seconds();
   train_step(*side.executor, c, batch, step);
-  side.processor_seconds.push_back(cpu_seconds() - processor_start);
+  side.processor_seconds.push_back(cpu::processor_seconds() - processor_start);
   side.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
@@ -188,7 +188,7 @@ void run_case(const Case& c, const Settings& settings) {
   if (!c.window_row || settings.torch_windows) names.emplace_back("torch");
   std::vector<Memory> memory;
   for (const auto& name : names) memory.push_back(memory_in_child(c, name, settings));
-  const double peak = fma_peak(settings.threads);
+  const double peak = cpu::fma_peak(settings.threads);
   const Batch batch(c);
   std::vector<Side> sides;
   for (const auto& name : names) sides.push_back({name, make_executor(c, name, settings.threads), {}, {}});

@@ -7,6 +7,7 @@
 
 #include "analysis/loops.h"
 #include "base/error.h"
+#include "cpu/fma_peak.h"
 #include "cpu/kernels/adamw.h"
 
 namespace onceover::cpu {
@@ -35,6 +36,11 @@ Trainer::Trainer(PlanAtDepth plan_at_depth, const TrainerOptions& options)
       options_(options),
       parameters_(plan(0).weights, {Kind::Weight, Kind::Gradient, Kind::FirstMoment, Kind::SecondMoment}) {
   omp_set_num_threads(options.threads > 0 ? options.threads : omp_get_num_procs());
+}
+
+double Trainer::peak_flops() const {
+  const int threads = omp_get_max_threads();
+  return fma_peak(threads) * threads;
 }
 
 const Plan& Trainer::plan(int loops) const {

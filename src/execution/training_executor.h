@@ -87,6 +87,9 @@ class TrainingExecutor {
     return {};
   }
 
+  // FLOP/s that the machine can do at most; 0 when the executor cannot tell.
+  virtual double peak_flops() const { return 0; }
+
   // Bytes planned for weights, gradients, moments and one batch of the largest shape seen so far.
   virtual int64_t planned_bytes() const = 0;
 };

@@ -113,7 +113,8 @@ void for_run_settings(S& s, F f) {
   f("run", "log_every", s.run.log_every, SettingRange{1, 9007199254740991.0}, "steps between records");
   f("run", "tensorboard", s.run.tensorboard, any, "event files beside the JSON lines");
   f("run", "peak_gflops", s.run.peak_gflops, SettingRange{0, 1e12},
-    "what the machine can do at most, in 1e9 FLOPs a second: the base of mfu; 0 = unknown");
+    "what the machine can do at most, in 1e9 FLOPs a second: the base of mfu; 0 = measured by the CPU "
+    "executor, else unknown");
   f("run", "precision", s.run.precision, any,
     "of products of matrices: f32, or bf16 with --executor torch; weights and sums stay f32");
   f("memory", "recompute", s.memory.recompute, any,

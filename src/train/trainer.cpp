@@ -107,7 +107,8 @@ class Trainer {
   std::optional<RunFolder> folder_;
   RunState state_;
   StepNumbers numbers_;
-  double started_ = 0;  // on the clock, as if the run had never stopped
+  double peak_flops_ = 0;  // of the machine; 0 = unknown
+  double started_ = 0;     // on the clock, as if the run had never stopped
 
   // Since the last record.
   int64_t recent_tokens_ = 0;
@@ -120,6 +121,7 @@ class Trainer {
 };
 
 void Trainer::start() {
+  peak_flops_ = settings_.run.peak_gflops > 0 ? settings_.run.peak_gflops * 1e9 : executor_.peak_flops();
   state_.seed = settings_.run.seed;
   state_.data_seed = settings_.data.seed;
   state_.sequence_length = settings_.data.sequence_length;
@@ -224,8 +226,7 @@ Record Trainer::record() const {
   r.learning_rate = learning_rate(settings_, state_.step, steps_);
   r.grad_norm = numbers_.grad_norm;
   r.tokens_per_second = static_cast<double>(recent_tokens_) / recent_seconds_;
-  const double peak_flops = settings_.run.peak_gflops * 1e9;
-  r.mfu = peak_flops > 0 ? recent_flops_ / recent_seconds_ / peak_flops : std::nan("");
+  r.mfu = peak_flops_ > 0 ? recent_flops_ / recent_seconds_ / peak_flops_ : std::nan("");
   r.memory_bytes = executor_.planned_bytes();
   if (balanced_) r.extra["balance_loss"] = numbers_.balance;
   if (settings_.loops.sampling == LoopSampling::Binomial) r.extra["loops"] = depth_of(state_.step).loops;
