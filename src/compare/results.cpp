@@ -172,7 +172,9 @@ std::vector<std::string> extra_fields(const std::vector<RunOutcome>& outcomes, c
       }
     }
   }
-  return {names.begin(), names.end()};
+  std::vector<std::string> sorted(names.begin(), names.end());
+  std::ranges::stable_sort(sorted, {}, &std::string::size);
+  return sorted;
 }
 
 std::optional<double> training_speed(const PlannedRun& run, const std::vector<Record>& records) {

@@ -38,7 +38,8 @@ std::vector<Cell> best_cells(const ComparisonPlan& plan, const std::vector<RunOu
 std::optional<Spread> final_spread(const Cell& cell, const std::vector<RunOutcome>& outcomes,
                                    const std::string& field);
 
-// Names of what the records hold beside every record's fields and that end with `ending`, sorted.
+// Names of what the records hold beside every record's fields and that end with `ending`; shorter ones first,
+// so that 8 comes before 16.
 std::vector<std::string> extra_fields(const std::vector<RunOutcome>& outcomes, const std::string& ending);
 
 // Tokens a second of training, scored or not; checkpoints and validation left out. Nothing when unknown.

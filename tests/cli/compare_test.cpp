@@ -18,7 +18,7 @@ TEST(Compare, TrainsARecipeAndWritesWhatItFound) {
   EXPECT_EQ(first.status, 0) << first.err;
   EXPECT_TRUE(contains(first.out, "Equal FLOPs:\n\n| model | parameters | loops |")) << first.out;
   EXPECT_TRUE(contains(first.out, "| YOCO-U T=3 |")) << first.out;
-  EXPECT_TRUE(contains(first.err, "run 10 of 10: yoco-u-t-3-11-steps-seed-2, 11 steps")) << first.err;
+  EXPECT_TRUE(contains(first.err, "run 10 of 10: yoco-u-t-3-10-steps-seed-2, 10 steps")) << first.err;
   EXPECT_TRUE(contains(read_bytes(folder / "report.html"), "A tiny comparison"));
   const std::string results = read_bytes(folder / "results.csv");
   EXPECT_TRUE(contains(results, "yoco-20-steps-seed-2,YOCO,")) << results;

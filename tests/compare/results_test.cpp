@@ -99,6 +99,15 @@ TEST(FinalTable, HoldsMeansOverSeedsForEveryModel) {
   EXPECT_EQ(rows[3][12], "640");  // 64 tokens a step, of which 48 are scored, 480 of them a second
 }
 
+TEST(ExtraFields, ComeByTheirNumbers) {
+  RunOutcome outcome;
+  outcome.records.resize(1);
+  outcome.records[0].extra = {
+      {"swaps_16_accuracy", 0}, {"swaps_4_accuracy", 0}, {"swaps_8_accuracy", 0}, {"loop_1_rms", 0}};
+  EXPECT_EQ(extra_fields({outcome}, "_accuracy"),
+            (std::vector<std::string>{"swaps_4_accuracy", "swaps_8_accuracy", "swaps_16_accuracy"}));
+}
+
 TEST(FinalTable, SaysWhichRunsAreMissing) {
   Results results;
   results.outcomes[0].progress = RunProgress::Failed;
@@ -165,7 +174,7 @@ TEST(ResultsCsv, HasARowForEveryRun) {
   const auto rows = lines(results_csv(results.plan, results.outcomes));
   ASSERT_EQ(rows.size(), results.plan.runs.size() + 1);
   EXPECT_TRUE(rows[0].starts_with("run,model,budgets,loops,learning_rate,seed,")) << rows[0];
-  EXPECT_TRUE(rows[0].ends_with(",swaps_4_accuracy,loop_1_rms,validation_accuracy")) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",loop_1_rms,swaps_4_accuracy,validation_accuracy")) << rows[0];
   EXPECT_TRUE(rows[1].starts_with("plain-6-steps-seed-1,plain,steps flops,1,0.0003,1,")) << rows[1];
   EXPECT_TRUE(contains(rows[3], ",failed,\"loss, \"\"nan\"\"\",,")) << rows[3];
   EXPECT_EQ(commas(rows[1]), commas(rows[0]));
