@@ -7,16 +7,12 @@
 #include <memory>
 #include <random>
 
-#include "architectures/registry.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "cli/executor.h"
-#include "cli/model_source.h"
+#include "cli/loaded_model.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
-#include "weights/bind.h"
-#include "weights/checkpoint.h"
 
 namespace onceover {
 namespace {
@@ -32,27 +28,6 @@ struct GenerateFlags {
   GenerateRequest request;
 };
 
-struct LoadedModel {
-  std::unique_ptr<Engine> engine;
-  std::unique_ptr<Tokenizer> tokenizer;
-};
-
-LoadedModel load_model(const std::string& directory, int loops, const ExecutorChoice& executor) {
-  const Checkpoint checkpoint(directory);
-  const Config config =
-      config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
-  Plan plan = build(config, Run{loops});
-  std::vector<std::vector<float>> weights;
-  for (const TensorView& tensor : bind_weights(plan, checkpoint.tensors(), directory))
-    weights.push_back(to_f32(tensor));
-  LoadedModel model{make_engine(executor, std::move(plan), std::move(weights)), load_tokenizer(directory)};
-  if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
-    throw Error("{}: the tokeniser has {} tokens, the model only {}", directory,
-                model.tokenizer->vocab_size(), model.engine->vocabulary());
-  }
-  return model;
-}
-
 std::string prompt_text(const GenerateFlags& flags) {
   if (flags.prompt == "-") return standard_input();
   if (flags.prompt_file.empty()) return flags.prompt;
@@ -61,8 +36,7 @@ std::string prompt_text(const GenerateFlags& flags) {
 
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
-  LoadedModel model =
-      load_model(flags.model.empty() ? default_model() : flags.model, flags.loops, flags.executor);
+  LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
   const SpecialTokens specials = model.tokenizer->specials();
   if (specials.bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);

@@ -41,8 +41,10 @@ nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
 
 bool is_checkpoint(const std::filesystem::path& path) {
   std::error_code none;
-  return std::filesystem::exists(path / "config.json", none) ||
-         std::filesystem::exists(path / "state.json", none);
+  for (const char* name : {"config.json", "state.json", "latest"}) {
+    if (std::filesystem::exists(path / name, none)) return true;
+  }
+  return false;
 }
 
 template <class Show>

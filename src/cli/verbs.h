@@ -16,6 +16,7 @@ Action generate_verb(CLI::App& app);
 Action init_verb(CLI::App& app);
 Action inspect_verb(CLI::App& app);
 Action tokenizer_verb(CLI::App& app);
+Action perplexity_verb(CLI::App& app);
 Action prepare_verb(CLI::App& app);
 Action train_verb(CLI::App& app);
 Action compare_verb(CLI::App& app);

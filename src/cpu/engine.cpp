@@ -52,7 +52,6 @@ InferenceEngine::InferenceEngine(Plan plan, std::vector<std::vector<float>> weig
     throw Error("the plan has {} weights, found {}", plan_.weights.size(), weights_.size());
   }
   for (const auto& weight : weights_) table_.data.push_back(weight.data());
-  logits_.resize(static_cast<size_t>(vocabulary()));
   reset();
 }
 
@@ -77,22 +76,39 @@ const InferenceEngine::Scratch& InferenceEngine::scratch(int64_t rows) {
   return scratch_.emplace(rows, std::move(made)).first->second;
 }
 
-std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
+void InferenceEngine::require_tokens(std::span<const int32_t> tokens) const {
   if (tokens.empty()) throw Error("cannot feed an engine no tokens");
   for (int32_t token : tokens) {
     if (token < 0 || token >= vocabulary()) {
       throw Error("token {} is outside the vocabulary of {}", token, vocabulary());
     }
   }
+}
+
+std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
+  require_tokens(tokens);
+  logits_.resize(static_cast<size_t>(vocabulary()));
   while (!tokens.empty()) {
     const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
-    run(tokens.first(count), count == tokens.size() ? 1 : 0);
+    run(tokens.first(count), count == tokens.size() ? 1 : 0, logits_.data());
     tokens = tokens.subspan(count);
   }
   return logits_;
 }
 
-void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
+std::span<const float> InferenceEngine::feed_all(std::span<const int32_t> tokens) {
+  require_tokens(tokens);
+  logits_.resize(tokens.size() * static_cast<size_t>(vocabulary()));
+  for (float* logits = logits_.data(); !tokens.empty();) {
+    const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
+    run(tokens.first(count), static_cast<int64_t>(count), logits);
+    logits += count * static_cast<size_t>(vocabulary());
+    tokens = tokens.subspan(count);
+  }
+  return logits_;
+}
+
+void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) {
   const Scratch& s = scratch(static_cast<int64_t>(tokens.size()));
   Call call{*this, tokens, logit_rows, s.memory, arena_.reserve(s.memory.arena_floats), nullptr, {}};
   for (size_t i = 0; i < s.actions.size(); i++) {
@@ -121,7 +137,7 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
                      [&](const Attend& o) { attend(call, step, o); },
                      [&](const Logits& o) {
                        kernels::linear_forward({rows, work.in_width[0], work.width}, work.in[0],
-                                               table_.matrix(o.weight), {logits_.data(), work.width});
+                                               table_.matrix(o.weight), {logits, work.width});
                      },
                      [](const auto&) {},
                  },

@@ -28,6 +28,7 @@ class InferenceEngine : public Engine {
   int vocabulary() const override { return plan_.steps[plan_.logits].width; }
   int64_t tokens() const override { return tokens_; }
   std::span<const float> feed(std::span<const int32_t> tokens) override;
+  std::span<const float> feed_all(std::span<const int32_t> tokens) override;
   void reset() override;
 
  private:
@@ -39,7 +40,9 @@ class InferenceEngine : public Engine {
   using Matrix = std::vector<float>;
   using State = std::variant<RowCache, Matrix>;
 
-  void run(std::span<const int32_t> tokens, int64_t logit_rows);
+  void require_tokens(std::span<const int32_t> tokens) const;
+  // Writes the logits of the last `logit_rows` rows to `logits`.
+  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits);
   const Scratch& scratch(int64_t rows);
   void attend(const Call& call, ValueId step, const Attend& op);
   void retain(const Call& call, ValueId step, const Retain& op);

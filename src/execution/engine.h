@@ -17,6 +17,8 @@ class Engine {
   virtual int64_t tokens() const = 0;
   // Appends at least one token and returns the logits after the last; valid until the next call.
   virtual std::span<const float> feed(std::span<const int32_t> tokens) = 0;
+  // The same, with the logits after every one of the tokens: row-major, as many rows as tokens.
+  virtual std::span<const float> feed_all(std::span<const int32_t> tokens) = 0;
   // Forgets the sequence.
   virtual void reset() = 0;
 };

@@ -33,8 +33,7 @@ InferenceEngine::InferenceEngine(Plan plan, std::vector<std::vector<float>> weig
       device_(find_device(options.device)),
       weights_(on_device(plan_, weights, device_)),
       reader_(weights_, options.bf16),
-      values_(plan_.steps.size()),
-      logits_(static_cast<size_t>(vocabulary())) {
+      values_(plan_.steps.size()) {
   use_threads(options.threads);
   reset();
 }
@@ -54,16 +53,33 @@ void InferenceEngine::reset() {
   }
 }
 
-std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
+void InferenceEngine::require_tokens(std::span<const int32_t> tokens) const {
   if (tokens.empty()) throw Error("cannot feed an engine no tokens");
   for (int32_t token : tokens) {
     if (token < 0 || token >= vocabulary()) {
       throw Error("token {} is outside the vocabulary of {}", token, vocabulary());
     }
   }
+}
+
+std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
+  require_tokens(tokens);
+  logits_.resize(static_cast<size_t>(vocabulary()));
   while (!tokens.empty()) {
     const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
-    run(tokens.first(count), count == tokens.size() ? 1 : 0);
+    run(tokens.first(count), count == tokens.size() ? 1 : 0, logits_.data());
+    tokens = tokens.subspan(count);
+  }
+  return logits_;
+}
+
+std::span<const float> InferenceEngine::feed_all(std::span<const int32_t> tokens) {
+  require_tokens(tokens);
+  logits_.resize(tokens.size() * static_cast<size_t>(vocabulary()));
+  for (float* logits = logits_.data(); !tokens.empty();) {
+    const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
+    run(tokens.first(count), static_cast<int64_t>(count), logits);
+    logits += count * static_cast<size_t>(vocabulary());
     tokens = tokens.subspan(count);
   }
   return logits_;
@@ -81,7 +97,7 @@ int64_t InferenceEngine::demanded_rows(ValueId value, int64_t fresh, int64_t log
   return 0;
 }
 
-void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
+void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) {
   const at::NoGradGuard no_graph;
   const auto fresh = static_cast<int64_t>(tokens.size());
   const Tensor ids =
@@ -97,6 +113,7 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows) {
     }
     if (rows == 0) continue;
     values_[i] = step(i, ids, rows);
+    if (i == plan_.logits) std::ranges::copy(read_values(values_[i]), logits);
     if (analysis_.slot_of[i] >= 0) caches_[analysis_.slot_of[i]].append(values_[i].to(at::kFloat));
   }
   for (Tensor& value : values_) value.reset();
@@ -119,11 +136,7 @@ Tensor InferenceEngine::step(ValueId i, const Tensor& tokens, int64_t rows) {
                         rope_table(o.theta, plan_.steps[i].width / o.heads, tokens_ - rows, rows, device_));
           },
           [&](const Attend& o) { return attend_history(o, in[0].to(at::kFloat), in[1], in[2]); },
-          [&](const Logits& o) {
-            const auto found = read_values(head(o, in[0], reader_));
-            std::ranges::copy(found, logits_.begin());
-            return Tensor();
-          },
+          [&](const Logits& o) { return head(o, in[0], reader_); },
           [](const auto&) { return Tensor(); },
       },
       op);

@@ -32,10 +32,13 @@ class InferenceEngine : public Engine {
   int vocabulary() const override { return plan_.steps[plan_.logits].width; }
   int64_t tokens() const override { return tokens_; }
   std::span<const float> feed(std::span<const int32_t> tokens) override;
+  std::span<const float> feed_all(std::span<const int32_t> tokens) override;
   void reset() override;
 
  private:
-  void run(std::span<const int32_t> tokens, int64_t logit_rows);
+  void require_tokens(std::span<const int32_t> tokens) const;
+  // Writes the logits of the last `logit_rows` rows to `logits`.
+  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits);
   int64_t demanded_rows(ValueId value, int64_t fresh, int64_t logit_rows) const;
   Tensor step(ValueId i, const Tensor& tokens, int64_t rows);
   Tensor retain_step(const Retain& op, ValueId i, int64_t rows);

@@ -36,6 +36,18 @@ const nlohmann::json& field(const nlohmann::json& object, const char* key, nlohm
               found == object.end() ? "nothing" : found->type_name());
 }
 
+std::filesystem::path newest_in(const std::filesystem::path& directory) {
+  const std::filesystem::path latest = directory / "latest";
+  std::error_code none;
+  if (std::filesystem::exists(directory / config_name, none) || !std::filesystem::exists(latest, none))
+    return directory;
+  constexpr size_t max_name_bytes = 256;
+  std::string name = read_text_file(latest, max_name_bytes);
+  if (name.ends_with('\n')) name.pop_back();
+  require_plain_file_name(name, latest.string());
+  return directory / name;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> tokenizer_files_in(const std::filesystem::path& folder) {
@@ -78,9 +90,9 @@ void CheckpointWriter::commit(uint64_t plan_fingerprint, const nlohmann::json& s
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& directory)
-    : directory_(directory),
-      config_text_(read_text_file(directory / config_name, max_config_bytes)),
-      weights_(directory) {
+    : directory_(newest_in(directory)),
+      config_text_(read_text_file(directory_ / config_name, max_config_bytes)),
+      weights_(directory_) {
   std::error_code ignored;
   has_state_ = std::filesystem::exists(directory_ / state_name, ignored);
   if (has_state_) read_state();

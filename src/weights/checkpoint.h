@@ -8,6 +8,7 @@
 //   state.json                     format version, plan fingerprint, size and hash of every file, free JSON;
 //   written last
 //
+// The folder of a training run stands for its newest checkpoint, the one that its file `latest` names.
 // A directory without state.json is a model from elsewhere: its weights load, but nothing vouches for them.
 #pragma once
 #include <cstdint>
@@ -53,7 +54,7 @@ class Checkpoint {
   // version.
   explicit Checkpoint(const std::filesystem::path& directory);
 
-  const std::filesystem::path& directory() const { return directory_; }
+  const std::filesystem::path& directory() const { return directory_; }  // of config.json
   const std::string& config_text() const { return config_text_; }
   const TensorMap& tensors() const { return weights_.tensors(); }
   std::vector<std::filesystem::path> tokenizer_files() const { return tokenizer_files_in(directory_); }

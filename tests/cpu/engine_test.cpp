@@ -71,6 +71,21 @@ TEST_P(EngineParity, OneTokenAtATimeEqualsOnePass) {
   for (int64_t i = 0; i < 40; i++) expected.expect_near(engine.feed(std::span(tokens).subspan(i, 1)), i);
 }
 
+TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(40, model.config.vocab_size);
+  const Expected expected(model.plan, weights, tokens);
+  InferenceEngine engine = make_engine(model, weights);
+  engine.feed(std::span(tokens).first(7));
+  const auto logits = engine.feed_all(std::span(tokens).subspan(7));
+  ASSERT_EQ(std::ssize(logits), 33 * model.config.vocab_size);
+  ASSERT_EQ(engine.tokens(), 40);
+  for (int64_t i = 0; i < 33; i++)
+    expected.expect_near(logits.subspan(i * model.config.vocab_size, model.config.vocab_size), 7 + i);
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, EngineParity, testing::ValuesIn(test::tiny_models()),
                          [](const auto& each) { return each.param.name; });
 
@@ -80,8 +95,12 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(2 * InferenceEngine::chunk_tokens + 9, model.config.vocab_size);
   InferenceEngine engine = make_engine(model, weights);
-  const auto logits = engine.feed(tokens);
-  Expected(model.plan, weights, tokens).expect_near(logits, std::ssize(tokens) - 1);
+  const Expected expected(model.plan, weights, tokens);
+  expected.expect_near(engine.feed(tokens), std::ssize(tokens) - 1);
+  engine.reset();
+  const auto all = engine.feed_all(tokens);
+  for (int64_t i = 0; i < std::ssize(tokens); i++)
+    expected.expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), i);
 }
 
 TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {
@@ -89,6 +108,7 @@ TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {
   const Model model = test::tiny_model("small", test::tiny_config("yoco"));
   InferenceEngine engine = make_engine(model, test::random_weights(model.plan, random.seed()));
   EXPECT_THROW(engine.feed({}), Error);
+  EXPECT_THROW(engine.feed_all({}), Error);
   const std::vector<int32_t> outside = {1, model.config.vocab_size};
   EXPECT_THROW(engine.feed(outside), Error);
   EXPECT_EQ(engine.tokens(), 0);

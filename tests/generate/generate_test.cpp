@@ -20,6 +20,7 @@ class Parrot : public Engine {
   int vocabulary() const override { return static_cast<int>(logits_.size()); }
   int64_t tokens() const override { return tokens_; }
   void reset() override { tokens_ = 0; }
+  std::span<const float> feed_all(std::span<const int32_t> tokens) override { return feed(tokens); }
   std::span<const float> feed(std::span<const int32_t> tokens) override {
     tokens_ += std::ssize(tokens);
     const size_t at = cycle_.find(static_cast<char>(tokens.back()));

@@ -43,6 +43,25 @@ TEST_P(TorchEngine, LogitsAfterAnyPiecesEqualTheOracles) {
   }
 }
 
+TEST_P(TorchEngine, LogitsOfEveryTokenAreThoseOfOneAtATime) {
+  FreshRandom random;
+  const Model& model = GetParam();
+  const auto weights = random_weights(model.plan, random.seed());
+  const auto tokens = random.tokens(20, model.config.vocab_size);
+  const auto expected = all_logits(model.plan, weights, tokens);
+  const auto moved = all_logits(model.plan, moved_by_rounding(weights), tokens);
+  const auto engine = make_engine(model, weights);
+  engine->feed(std::span(tokens).first(7));
+  const auto logits = engine->feed_all(std::span(tokens).subspan(7));
+  ASSERT_EQ(std::ssize(logits), 13 * model.config.vocab_size);
+  for (int64_t i = 0; i < 13; i++) {
+    const auto row = logits.subspan(i * model.config.vocab_size, model.config.vocab_size);
+    const auto& exact = expected.at(7 + i);
+    ASSERT_LT(relative_difference(row, exact), 1e-5 + 5 * relative_difference(moved.at(7 + i), exact))
+        << "token " << 7 + i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, TorchEngine, testing::ValuesIn(tiny_models()),
                          [](const auto& each) { return each.param.name; });
 

@@ -136,6 +136,21 @@ TEST_F(CheckpointDirectory, TakesAModelFromElsewhereButVouchesForNothing) {
   EXPECT_TRUE(contains(error_of([&] { checkpoint.verify(); }), "no state.json"));
 }
 
+TEST_F(CheckpointDirectory, TheFolderOfARunStandsForItsNewest) {
+  save(7);
+  write_bytes(folder_ / "latest", "step_000007\n");
+  const Checkpoint checkpoint(folder_.path());
+  EXPECT_EQ(checkpoint.directory(), target_);
+  EXPECT_EQ(checkpoint.state()["step"], 7);
+  for (const char* name : {"", "..", "step_000007/..", "/tmp"}) {
+    write_bytes(folder_ / "latest", name);
+    EXPECT_TRUE(contains(error_of([&] { Checkpoint c(folder_.path()); }), (folder_ / "latest").string()))
+        << name;
+  }
+  write_bytes(folder_ / "latest", "step_000008");
+  EXPECT_TRUE(contains(error_of([&] { Checkpoint c(folder_.path()); }), "step_000008/config.json"));
+}
+
 TEST_F(CheckpointDirectory, NamesAMissingConfig) {
   save(1);
   std::filesystem::remove(target_ / "config.json");

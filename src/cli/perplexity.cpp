@@ -1,0 +1,144 @@
+// `onceover perplexity`: how well a checkpoint foretells texts, or the held-out tokens of a training run.
+#include "generate/perplexity.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "cli/loaded_model.h"
+#include "cli/quantity.h"
+#include "cli/standard_input.h"
+#include "cli/usage.h"
+#include "cli/verbs.h"
+#include "data/shard_set.h"
+#include "data/token_stream.h"
+#include "report/progress.h"
+
+namespace onceover {
+namespace {
+
+constexpr size_t max_text_bytes = size_t{1} << 30;
+
+struct PerplexityFlags {
+  std::vector<std::string> texts;
+  std::string shards, model, context = "512", stride;
+  int64_t max_tokens = 0;
+  int loops = 0;
+  ExecutorChoice executor;
+  bool json = false;
+};
+
+// Every text after the token that stands before a text in training.
+std::vector<int32_t> tokens_of_texts(const std::vector<std::string>& texts, const Tokenizer& tokenizer) {
+  const SpecialTokens specials = tokenizer.specials();
+  std::vector<int32_t> tokens;
+  for (const std::string& file : texts) {
+    const std::string text = file == "-" ? standard_input() : read_text_file(file, max_text_bytes);
+    if (const auto first = specials.bos ? specials.bos : specials.eos) tokens.push_back(*first);
+    const std::vector<int> ids = tokenizer.encode(text);
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  return tokens;
+}
+
+std::vector<int32_t> tokens_of_shards(const std::string& folder, const Tokenizer& tokenizer,
+                                      int64_t max_tokens) {
+  const nlohmann::ordered_json settings = ShardSet::read(folder).settings;
+  const auto made_by = settings.is_object() ? settings.find("tokenizer") : settings.end();
+  if (made_by == settings.end() || *made_by != to_hex(tokenizer.fingerprint()))
+    throw Error("{}: made by another tokeniser than the model's", folder);
+  TokenStreamOptions options;
+  options.split = "heldout";
+  const TokenStream stream = TokenStream::open({folder}, options);
+  uint64_t count = stream.size();
+  if (max_tokens > 0) count = std::min(count, static_cast<uint64_t>(max_tokens) + 1);
+  std::vector<int32_t> tokens(count);
+  stream.read(0, tokens);
+  return tokens;
+}
+
+double bytes_of(std::span<const int32_t> tokens, const Tokenizer& tokenizer) {
+  double bytes = 0;
+  for (const int32_t token : tokens) {
+    if (token < tokenizer.vocab_size()) bytes += static_cast<double>(tokenizer.piece_bytes(token).size());
+  }
+  return bytes;
+}
+
+void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, double bytes) {
+  const double bits_per_byte = losses.nats / std::log(2.0) / bytes;
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"tokens", losses.tokens},
+                                         {"bytes", bytes},
+                                         {"loss", losses.per_token()},
+                                         {"perplexity", losses.perplexity()},
+                                         {"bits_per_byte", bits_per_byte}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}", format_table({{"tokens scored", fmt::format("{}", losses.tokens)},
+                                 {"loss", fmt::format("{:.4f} nats a token", losses.per_token())},
+                                 {"perplexity", fmt::format("{:.4f}", losses.perplexity())},
+                                 {"bits per byte", fmt::format("{:.4f}", bits_per_byte)}}));
+}
+
+void measure(const PerplexityFlags& flags) {
+  if (flags.texts.empty() == flags.shards.empty()) {
+    throw Error("expected text files or --shards FOLDER, found {}", flags.texts.empty() ? "neither" : "both");
+  }
+  PerplexityOptions options;
+  options.context = parse_tokens(flags.context, "--context");
+  options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
+  const LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  auto tokens = flags.shards.empty() ? tokens_of_texts(flags.texts, *model.tokenizer)
+                                     : tokens_of_shards(flags.shards, *model.tokenizer, flags.max_tokens);
+  if (flags.max_tokens > 0 && std::ssize(tokens) > flags.max_tokens + 1)
+    tokens.resize(static_cast<size_t>(flags.max_tokens) + 1);
+  Progress progress({"perplexity", "tokens", std::ssize(tokens) - 1, 0}, Terminal::of(fileno(stderr)));
+  const TokenLosses losses = token_losses(*model.engine, tokens, options, [&](const TokenLosses& so_far) {
+    progress.update(so_far.tokens, fmt::format("loss {:.4f}", so_far.per_token()));
+    return true;
+  });
+  progress.finish();
+  print_losses(flags, losses, bytes_of(std::span(tokens).subspan(1), *model.tokenizer));
+}
+
+}  // namespace
+
+Action perplexity_verb(CLI::App& app) {
+  auto flags = std::make_shared<PerplexityFlags>();
+  app.add_option("texts", flags->texts, "text files, each a document; - reads standard input")
+      ->type_name("FILE...");
+  app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
+      ->type_name("FOLDER");
+  app.add_option("--model", flags->model,
+                 "the checkpoint directory; the model that comes with the program when left out")
+      ->type_name("DIRECTORY");
+  app.add_option("--context", flags->context, "tokens of a window: 512, 8K")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--stride", flags->stride,
+                 "tokens from one window's start to the next; below the context windows overlap; the context "
+                 "when left "
+                 "out")
+      ->type_name("N");
+  app.add_option("--max-tokens", flags->max_tokens, "score so many tokens at most; 0 = all")
+      ->check(whole_number(0, int64_t{1} << 40))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
+      ->check(whole_number(1, 1024))
+      ->type_name("T");
+  add_executor_options(app, flags->executor);
+  app.add_flag("--json", flags->json, "for machines");
+  return [flags] { measure(*flags); };
+}
+
+}  // namespace onceover

@@ -1,0 +1,120 @@
+// The verb as a user runs it, and the loss that training measures on the same tokens.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "support/errors.h"
+#include "support/random.h"
+#include "support/temporary_folder.h"
+
+namespace onceover {
+namespace {
+
+// A model of three steps on random bytes, of which 1 + 16 n tokens are held out.
+class Perplexity : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    std::ofstream text(folder / "text");
+    for (int line = 0; line < 40; line++) {
+      for (int i = 0; i < 60; i++) text << static_cast<char>('a' + random.between(0, 3));
+      text << '\n';
+    }
+    text.close();
+    ASSERT_EQ(run_program({"tokenizer", "bytes", path("tokenizer")}).status, 0);
+    ASSERT_EQ(run_program({"prepare", path("text"), "--separator", "\\n", "--tokenizer", path("tokenizer"),
+                           "--output", path("shards"), "--held-out-every", "4"})
+                  .status,
+              0);
+    ASSERT_EQ(run(train({"--schedule.steps=3", "--run.folder=" + path("run")})).status, 0);
+  }
+
+  std::string path(const std::string& name) const { return (folder / name).string(); }
+  std::string model() const { return path("run/step_000003"); }
+  ProgramResult run(const std::vector<std::string>& words) const { return run_program(words); }
+
+  std::vector<std::string> train(const std::vector<std::string>& more) const {
+    std::ofstream(folder / "settings.toml")
+        << "[model]\nconfig = \"" << GetParam() << "\"\n[data]\nshards = \"" << path("shards")
+        << "\"\nsequence_length = 16\n[batch]\ntokens = 64\nmicro_sequences = 1\n[validation]\nbatches = "
+           "1000\n"
+           "[run]\nthreads = 1\ntensorboard = false\n";
+    std::vector<std::string> words = {"train", path("settings.toml")};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  test::FreshRandom random;
+  TemporaryFolder folder;
+};
+
+double number_after(const std::string& text, const std::string& words) {
+  const size_t at = text.find(words);
+  return at == std::string::npos ? NAN : std::stod(text.substr(at + words.size()));
+}
+
+TEST_P(Perplexity, EqualsTheLossThatTrainingMeasures) {
+  const ProgramResult trained =
+      run(train({"--eval-only", "--schedule.steps=3", "--model.config=", "--model.init=" + model()}));
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const double expected = number_after(trained.out, "validation loss ");
+  const auto meta = nlohmann::json::parse(std::ifstream(folder / "shards" / "meta.json"));
+  const int64_t held_out = meta["heldout"]["tokens"];
+  const std::string whole_windows = std::to_string((held_out - 1) / 16 * 16);
+  const std::vector<std::string> command = {"perplexity",  "--shards",  path("shards"), "--model",
+                                            model(),       "--context", "16",           "--max-tokens",
+                                            whole_windows, "--json"};
+  const ProgramResult measured = run(command);
+  ASSERT_EQ(measured.status, 0) << measured.err;
+  const auto json = nlohmann::json::parse(measured.out);
+  EXPECT_EQ(json["tokens"], std::stoll(whole_windows));
+  EXPECT_NEAR(json["loss"].get<double>(), expected, 1e-5 * expected) << trained.out;
+  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp(json["loss"].get<double>()), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(SharedAndUnshared, Perplexity,
+                         testing::Values("transformer-tiny", "yoco-tiny", "yoco-u-tiny", "yoco-plus-tiny"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(DefaultModel, IsWholeAndWritesWithoutBeingNamed) {
+  const std::string directory = (test::source_folder() / "models" / "default").string();
+  EXPECT_EQ(run_program({"inspect", "--verify", directory}).status, 0);
+  const std::vector<std::string> unnamed = {"generate", "--temperature", "0", "--max-tokens", "8", "The"};
+  const ProgramResult written = run_program(unnamed);
+  ASSERT_EQ(written.status, 0) << written.err;
+  EXPECT_GT(written.out.size(), std::string("The\n").size());
+  std::vector<std::string> named = unnamed;
+  named.insert(named.end(), {"--model", directory});
+  EXPECT_EQ(run_program(named).out, written.out);
+}
+
+TEST(PerplexityOfTexts, ReadsFilesAndStandardInput) {
+  const TemporaryFolder folder;
+  const std::string text = (folder / "text").string();
+  std::ofstream(text) << "The American people expect that the Congress will act.\n";
+  const ProgramResult file = run_program({"perplexity", text, "--context", "8", "--stride", "4"});
+  ASSERT_EQ(file.status, 0) << file.err;
+  EXPECT_TRUE(contains(file.out, "bits per byte")) << file.out;
+  const ProgramResult input = run_program({"perplexity", "-", "--context", "8", "--stride", "4"}, text);
+  EXPECT_EQ(input.out, file.out);
+}
+
+TEST(PerplexityOfTexts, RefusesFaultyUse) {
+  EXPECT_TRUE(
+      contains(run_program({"perplexity"}).err, "expected text files or --shards FOLDER, found neither"));
+  EXPECT_TRUE(contains(run_program({"perplexity", "a", "--shards", "b"}).err, "found both"));
+  EXPECT_EQ(run_program({"perplexity", "/dev/null/none"}).status, 1);
+  EXPECT_TRUE(
+      contains(run_program({"perplexity", "-", "--context", "8", "--stride", "9"}, "/etc/hostname").err,
+               "the stride must be from 1 to the context of 8 tokens"));
+  EXPECT_EQ(run_program({"perplexity", "a", "--context", "0"}).status, 1);
+}
+
+}  // namespace
+}  // namespace onceover
