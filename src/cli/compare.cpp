@@ -13,6 +13,7 @@
 #include "cli/model_source.h"
 #include "cli/table.h"
 #include "cli/training_job.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "compare/comparison_report.h"
 #include "compare/runner.h"
@@ -28,11 +29,13 @@ struct CompareOptions {
   bool dry_run = false;
 };
 
+std::string machine_text(const ExecutorChoice& choice) { return choice.name + " on " + choice.device; }
+
 Recipe read_recipe(const CompareOptions& options, const std::vector<std::string>& overrides) {
   constexpr size_t most_bytes = size_t{1} << 20;
   Recipe recipe = recipe_from_toml(read_text_file(options.recipe, most_bytes), options.recipe);
   for (const std::string& words : overrides) {
-    if (!words.starts_with("--")) throw Error("unexpected '{}': expected --section.key=value", words);
+    if (!words.starts_with("--")) throw UsageMistake("unexpected '{}': expected --section.key=value", words);
     override_setting(recipe.base, std::string_view(words).substr(2));
   }
   return recipe;
@@ -41,6 +44,7 @@ Recipe read_recipe(const CompareOptions& options, const std::vector<std::string>
 ComparisonTools tools_for(const ExecutorChoice& executor,
                           const std::function<void(const std::string&)>& warn) {
   ComparisonTools tools;
+  tools.executor = machine_text(executor);
   tools.vocab_size = [warn](const TrainSettings& settings) {
     return open_sources(settings, warn).vocab_size;
   };
@@ -118,7 +122,7 @@ void print_plan(const CompareOptions& options, const ComparisonPlan& plan) {
                           format_bytes(static_cast<double>(memory))});
     flops += run.flops;
   }
-  fmt::print("{}\n{} runs, {}; the FLOPs of {} are those of equal FLOPs\n", format_tables({table}, "text"),
+  fmt::print("{}\n{} runs, {}; the FLOPs of {} are the reference\n", format_tables({table}, "text"),
              plan.runs.size(), format_flops(flops), plan.models[plan.reference].name);
 }
 
@@ -126,7 +130,7 @@ std::vector<Table> final_tables(const ComparisonPlan& plan, const std::vector<Ru
   std::vector<Table> tables;
   for (const Budget budget : plan.recipe.budgets) {
     const TableRows rows = final_table(plan, outcomes, budget);
-    Table table{budget == Budget::Steps ? "Equal steps" : "Equal FLOPs", rows[0], {}};
+    Table table{budget_heading(budget), rows[0], {}};
     for (size_t r = 1; r < rows.size(); r++) table.rows.emplace_back(rows[r].begin(), rows[r].end());
     tables.push_back(std::move(table));
   }
@@ -142,7 +146,7 @@ void write_results(const CompareOptions& options, const ComparisonPlan& plan,
   constexpr size_t most_bytes = size_t{1} << 20;
   page.made_by({{"program", "onceover " ONCEOVER_VERSION},
                 {"command", fmt::format("onceover compare {}", options.recipe)},
-                {"executor", options.executor.name + " on " + options.executor.device}},
+                {"executor", machine_text(options.executor)}},
                read_text_file(options.recipe, most_bytes));
   page.save(folder / "report.html");
 }
@@ -188,7 +192,7 @@ void compare(const CompareOptions& options, const std::vector<std::string>& over
   const ComparisonTools tools = tools_for(options.executor, warn);
   const ComparisonPlan plan = plan_comparison(read_recipe(options, overrides), tools);
   if (options.dry_run) return print_plan(options, plan);
-  if (options.folder.empty()) throw Error("compare needs --out: the folder for runs and results");
+  if (options.folder.empty()) throw UsageMistake("compare needs --out: the folder for runs and results");
   std::filesystem::create_directories(options.folder);
   train_all(options, plan, tools);
 }

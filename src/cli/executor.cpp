@@ -3,6 +3,7 @@
 #include "analysis/cost.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/usage.h"
 #include "cpu/engine.h"
 #include "cpu/trainer.h"
 #include "cpu/training_step.h"
@@ -24,7 +25,7 @@ PlanAtDepth plan_at_depth(const TrainedModel& model) {
 }
 
 void check_cpu(const ExecutorChoice& choice) {
-  if (choice.device != "cpu") throw Error("--device {} needs --executor torch", choice.device);
+  if (choice.device != "cpu") throw UsageMistake("--device {} needs --executor torch", choice.device);
 }
 
 void check_cpu(const ExecutorChoice& choice, const TrainSettings& settings) {
@@ -93,8 +94,8 @@ const Machine& find_machine(const std::string& name) {
   for (const Machine& machine : machines) {
     if (name == machine.name) return machine;
   }
-  throw Error("unknown executor '{}'{}; expected one of {}", name, did_you_mean(name, machine_names()),
-              fmt::join(machine_names(), ", "));
+  throw UsageMistake("unknown executor '{}'{}; expected one of {}", name, did_you_mean(name, machine_names()),
+                     fmt::join(machine_names(), ", "));
 }
 
 }  // namespace

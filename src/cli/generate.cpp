@@ -13,6 +13,7 @@
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
+#include "generate/stop_strings.h"
 
 namespace onceover {
 namespace {
@@ -34,6 +35,11 @@ std::string prompt_text(const GenerateFlags& flags) {
   return read_text_file(flags.prompt_file, max_prompt_bytes);
 }
 
+void check(const GenerateFlags& flags) {
+  check_settings(flags.request.sampler);
+  StopStrings{flags.request.stops};
+}
+
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
   LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
@@ -47,12 +53,16 @@ void generate_text(GenerateFlags flags) {
   const auto show = [](const std::string& text) {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   };
+  if (std::ssize(flags.request.prompt) > model.config.max_position_embeddings) {
+    throw Error("the prompt has {} tokens, the model's max_position_embeddings is {}",
+                flags.request.prompt.size(), model.config.max_position_embeddings);
+  }
   if (!show(prompt)) throw Error("standard output: cannot be written");
   const GenerateResult result = generate(*model.engine, *model.tokenizer, flags.request, show);
   show("\n");
   if (flags.quiet) return;
   const auto rate = [](size_t count, double seconds) {
-    return static_cast<double>(count) / std::max(seconds, 1e-9);
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
   };
   fmt::print(
       stderr,
@@ -112,6 +122,7 @@ Action generate_verb(CLI::App& app) {
       ->check(whole_number())
       ->type_name("N");
   app.add_flag("--quiet", flags->quiet, "no statistics at the end");
+  check_usage(app, [flags] { check(*flags); });
   return [flags] { generate_text(*flags); };
 }
 

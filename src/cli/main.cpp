@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 
 namespace onceover {
@@ -96,6 +97,7 @@ int main(int argc, char** argv) {
     // Messages quote names from files; a terminal must not obey what stands in them.
     constexpr size_t longest = 4096;
     std::fputs(fmt::format("onceover: {}\n", onceover::printable(e.what(), longest)).c_str(), stderr);
-    return 1;
+    constexpr int usage_mistake = 2, failure = 1;
+    return dynamic_cast<const onceover::UsageMistake*>(&e) != nullptr ? usage_mistake : failure;
   }
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/executor.h"
 #include "cli/training_job.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "report/progress.h"
 #include "train/stop_signal.h"
@@ -30,7 +31,7 @@ constexpr size_t max_settings_bytes = size_t{1} << 20;
 TrainSettings read_settings(const std::string& file, const std::vector<std::string>& overrides) {
   TrainSettings settings = train_settings_from_toml(read_text_file(file, max_settings_bytes), file);
   for (const std::string& words : overrides) {
-    if (!words.starts_with("--")) throw Error("unexpected '{}': expected --section.key=value", words);
+    if (!words.starts_with("--")) throw UsageMistake("unexpected '{}': expected --section.key=value", words);
     override_setting(settings, std::string_view(words).substr(2));
   }
   check_train_settings(settings, file);
@@ -123,7 +124,7 @@ void train_with(const TrainOptions& options, const std::vector<std::string>& ove
     return;
   }
   if (options.file.empty())
-    throw Error("train needs a settings file; --print-defaults writes one to begin with");
+    throw UsageMistake("train needs a settings file; --print-defaults writes one to begin with");
   signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of writing, not a reason to die
   run_training(options, read_settings(options.file, overrides));
 }

@@ -4,7 +4,15 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/error.h"
+
 namespace onceover {
+
+// The command line is wrong, not what it names: exit status 2.
+class UsageMistake : public Error {
+ public:
+  using Error::Error;
+};
 
 // For an option of whole numbers: digits only, so neither a sign nor an overflow passes.
 CLI::Validator whole_number(uint64_t low = 0, uint64_t high = UINT64_MAX);

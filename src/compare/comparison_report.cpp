@@ -8,8 +8,6 @@
 namespace onceover {
 namespace {
 
-const char* budget_heading(Budget budget) { return budget == Budget::Steps ? "Equal steps" : "Equal FLOPs"; }
-
 Series loss_curve(const Cell& cell, const std::vector<RunOutcome>& outcomes, double MeanPoint::*x) {
   Series series;
   for (const MeanPoint& point : mean_curve(cell, outcomes)) {
@@ -88,8 +86,7 @@ void add_depth_losses(HtmlReport& page, const ComparisonPlan& plan, const std::v
     for (const std::string& family : swept_families(plan)) {
       plot.series.push_back(
           depth_curve(plan, best_cells(plan, outcomes, budget), outcomes, family, "validation_loss"));
-      plot.series.back().name =
-          fmt::format("{}, equal {}", family, budget == Budget::Steps ? "steps" : "FLOPs");
+      plot.series.back().name = fmt::format("{}, {}", family, budget_heading(budget));
     }
   }
   page.plot(plot);

@@ -55,16 +55,17 @@ std::filesystem::path run_folder(const std::filesystem::path& comparison, const 
   return comparison / "runs" / run.name;
 }
 
-uint64_t run_identity(const PlannedRun& run, const TrainingJob& job) {
+uint64_t run_identity(const PlannedRun& run, const TrainingJob& job, const std::string& executor) {
   TrainSettings settings = run.settings;
   settings.run = {};  // what is kept where, and how fast
   settings.run.seed = run.settings.run.seed;
+  settings.run.precision = run.settings.run.precision;
   settings.checkpoint = {};
   const uint64_t data = hash64(train_settings_to_toml(settings), job.train.fingerprint);
-  return hash64(job.model.config_json, data);
+  return hash64(executor, hash64(job.model.config_json, data));
 }
 
-RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity) {
+RunOutcome read_outcome(const std::filesystem::path& folder, const PlannedRun& run, uint64_t identity) {
   RunOutcome outcome;
   const auto file = folder / state_name;
   if (!std::filesystem::exists(file)) return outcome;
@@ -74,7 +75,7 @@ RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity) 
   const std::string found = text_at(json, "identity", where);
   if (found != to_hex(identity)) {
     throw Error(
-        "{}: holds a run of other settings, data or model ({}, now {}); expected another --out, or "
+        "{}: holds a run of other settings, data, model or executor ({}, now {}); expected another --out, or "
         "the folder removed",
         folder.string(), found, to_hex(identity));
   }
@@ -82,6 +83,12 @@ RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity) 
   outcome.reason = text_at(json, "reason", where);
   const auto records = folder / "train.jsonl";
   if (std::filesystem::exists(records)) outcome.records = read_records(records.string());
+  const int64_t recorded = outcome.records.empty() ? 0 : outcome.records.back().step;
+  if (outcome.progress == RunProgress::Done && recorded != run.settings.schedule.steps) {
+    throw Error(
+        "{}: records of a run of {} steps that is done, found {}; the folder {} removed, it is trained again",
+        records.string(), run.settings.schedule.steps, recorded, folder.string());
+  }
   return outcome;
 }
 

@@ -3,8 +3,8 @@
 //   run.json      {"run": NAME, "identity": 16 hex digits, "state": "training" | "done" | "failed", "reason"}
 //   train.jsonl   its records (report/jsonl.h)
 //
-// The identity is a hash of all settings that decide the weights, the config and the data: a folder whose
-// identity is another holds another run.
+// The identity is a hash of all settings that decide the weights, the config, the data and the executor: a
+// folder whose identity is another holds another run.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -30,10 +30,11 @@ struct RunOutcome {
 
 std::filesystem::path run_folder(const std::filesystem::path& comparison, const PlannedRun& run);
 
-uint64_t run_identity(const PlannedRun& run, const TrainingJob& job);
+uint64_t run_identity(const PlannedRun& run, const TrainingJob& job, const std::string& executor);
 
-// Error when the folder holds a run of another identity, or a damaged file.
-RunOutcome read_outcome(const std::filesystem::path& folder, uint64_t identity);
+// Error when the folder holds a run of another identity, a damaged file, or a run that is done without the
+// records of all its steps.
+RunOutcome read_outcome(const std::filesystem::path& folder, const PlannedRun& run, uint64_t identity);
 
 void write_outcome(const std::filesystem::path& folder, const PlannedRun& run, uint64_t identity,
                    RunProgress progress, const std::string& reason);

@@ -20,6 +20,7 @@ namespace onceover {
 
 // What a comparison is given from outside: how to find and train a model.
 struct ComparisonTools {
+  std::string executor;                                 // what trains, "torch on cuda:0"
   std::function<int(const TrainSettings&)> vocab_size;  // of the tokens that settings name
   std::function<Config(const std::string& name)> find_model;
   std::function<TrainingJob(const Config&, const TrainSettings&, const std::string& where)> make_job;

@@ -172,6 +172,8 @@ void require(bool holds, const Recipe& recipe, const std::string& reason) {
 
 const char* budget_name(Budget budget) { return budget == Budget::Steps ? "steps" : "flops"; }
 
+const char* budget_heading(Budget budget) { return budget == Budget::Steps ? "Equal steps" : "Equal FLOPs"; }
+
 Recipe recipe_from_toml(std::string_view text, const std::string& where) {
   Recipe recipe;
   recipe.where = where;

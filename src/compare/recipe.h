@@ -16,6 +16,8 @@ enum class Budget { Steps, Flops };
 
 // "steps", "flops".
 const char* budget_name(Budget budget);
+// For people: "Equal steps", "Equal FLOPs".
+const char* budget_heading(Budget budget);
 
 struct Recipe {
   struct Model {

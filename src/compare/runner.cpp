@@ -1,6 +1,14 @@
 #include "compare/runner.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_descriptor.h"
+#include "base/partial.h"
 #include "train/trainer.h"
 
 namespace onceover {
@@ -9,8 +17,17 @@ namespace {
 TrainSettings settings_in(const std::filesystem::path& folder, const PlannedRun& run) {
   TrainSettings settings = run.settings;
   settings.run.folder = folder.string();
-  settings.model.config = "config.json";  // for the settings that are kept; the job holds the model
+  settings.model.config = (folder / "config.json").string();
   return settings;
+}
+
+// Held as long as the result lives. Error when somebody else holds it.
+FileDescriptor lock(const std::filesystem::path& folder) {
+  FileDescriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.valid()) throw Error("{}: cannot be opened: {}", folder.string(), std::strerror(errno));
+  if (!lock_partial(held.get()))
+    throw Error("{}: another process is comparing in this folder", folder.string());
+  return held;
 }
 
 }  // namespace
@@ -19,8 +36,8 @@ ComparisonRunner::ComparisonRunner(const ComparisonPlan& plan, const ComparisonT
                                    std::filesystem::path folder)
     : plan_(plan), tools_(tools), folder_(std::move(folder)) {
   for (const PlannedRun& run : plan.runs) {
-    identities_.push_back(run_identity(run, job_of(run)));
-    outcomes_.push_back(read_outcome(run_folder(folder_, run), identities_.back()));
+    identities_.push_back(run_identity(run, job_of(run), tools.executor));
+    outcomes_.push_back(read_outcome(run_folder(folder_, run), run, identities_.back()));
   }
 }
 
@@ -31,6 +48,8 @@ TrainingJob ComparisonRunner::job_of(const PlannedRun& run) const {
 }
 
 bool ComparisonRunner::train(const ComparisonHooks& hooks) {
+  std::filesystem::create_directories(folder_);
+  const FileDescriptor held = lock(folder_);
   for (size_t run = 0; run < plan_.runs.size(); run++) {
     if (outcomes_[run].progress == RunProgress::Done) continue;
     if (!train_run(run, hooks)) return false;
@@ -56,6 +75,7 @@ bool ComparisonRunner::train_run(size_t run, const ComparisonHooks& hooks) {
   try {
     const TrainSettings settings = settings_in(folder, planned);
     const TrainingJob job = job_of(planned);
+    write_text_file(settings.model.config, job.model.config_json);
     const auto executor = tools_.make_executor(job.model, settings);
     stopped = onceover::train(settings, job, *executor, inner).stopped;
     if (stopped) progress = RunProgress::Training;
@@ -64,7 +84,7 @@ bool ComparisonRunner::train_run(size_t run, const ComparisonHooks& hooks) {
     reason = error.what();
   }
   write_outcome(folder, planned, identities_[run], progress, reason);
-  outcomes_[run] = read_outcome(folder, identities_[run]);
+  outcomes_[run] = read_outcome(folder, planned, identities_[run]);
   return !stopped;
 }
 

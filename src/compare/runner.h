@@ -28,7 +28,7 @@ class ComparisonRunner {
   // Error when a folder holds a run that is not the planned one.
   ComparisonRunner(const ComparisonPlan& plan, const ComparisonTools& tools, std::filesystem::path folder);
 
-  // Trains what is not done. False when stopped by the hook.
+  // Trains what is not done. False when stopped by the hook. Error when another process trains in the folder.
   bool train(const ComparisonHooks& hooks);
 
   // By the order of plan.runs.

@@ -41,7 +41,7 @@ bool write_all(int fd, std::string_view bytes) {
 AppendFile::AppendFile(const std::string& path, Mode mode) : path_(path) {
   if (mode == Mode::New) create_folder_of(path);
   const int create = mode == Mode::New ? O_CREAT : 0;
-  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | create, 0644));
+  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | create, 0644));
   if (!file_.valid()) fail(path, "open it for writing");
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) fail(path, "look at it");

@@ -1,5 +1,6 @@
 #include "report/jsonl.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,9 @@ namespace {
 // Calls visit(record, end of its line in bytes) for every whole line.
 template <class Visit>
 void for_each_record(const std::string& path, Visit visit) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none))
+    throw Error("{}: expected a regular file, the log of a run", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("{}: cannot open the log of the run", path);
   int64_t end = 0, last_step = -1;

@@ -4,7 +4,10 @@ namespace onceover::torch_executor {
 
 Tensor norm(const Norm& op, const Tensor& x, const Tensor& weight) {
   const Tensor parts = x.to(at::kFloat).unflatten(-1, {op.groups, -1});
-  const Tensor y = (parts * at::rsqrt(parts.square().mean(-1, true) + op.eps)).flatten(-2);
+  const Tensor mean_square = parts.square().mean(-1, true);
+  // NaN when a square overflows: 1 / sqrt(inf) would hide that behind rows of 0.
+  const Tensor overflow = (mean_square - mean_square).detach();
+  const Tensor y = (parts * (at::rsqrt(mean_square + op.eps) + overflow)).flatten(-2);
   return weight.defined() ? y * weight : y;
 }
 

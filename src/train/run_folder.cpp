@@ -34,7 +34,8 @@ void require_same_run(const std::filesystem::path& directory, const RunState& sa
   require_same(directory, "run.seed", saved.seed, expected.seed);
   require_same(directory, "data.seed", saved.data_seed, expected.data_seed);
   require_same(directory, "data.sequence_length", saved.sequence_length, expected.sequence_length);
-  require_same(directory, "data.shards (fingerprint)", saved.data_fingerprint, expected.data_fingerprint);
+  require_same(directory, "text or task (fingerprint of data.shards, or of [swaps])", saved.data_fingerprint,
+               expected.data_fingerprint);
 }
 
 bool holds_something(const std::filesystem::path& file) {

@@ -61,7 +61,7 @@ void for_input_settings(S& s, F f) {
   f("data", "mask_document_starts", s.data.mask_document_starts, any,
     "do not score a document's first token, which the one before cannot foretell");
   f("swaps", "places", s.swaps.places, SettingRange{2, 64}, "that things change between");
-  f("batch", "tokens", s.batch.tokens, SettingRange{1, 1LL << 40}, "of one step, over all micro-batches");
+  f("batch", "tokens", s.batch.tokens, SettingRange{1, 1 << 26}, "of one step, over all micro-batches");
   f("batch", "micro_sequences", s.batch.micro_sequences, SettingRange{1, 1 << 20},
     "sequences worked on at once; the rest of a step is accumulated");
 }

@@ -15,23 +15,28 @@ bool all_finite(const std::vector<float>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
-// "the first weight that is not finite is ...", as far as it can be found.
+// What is not finite: the first weight, else the first value of a forward pass, else the first gradient.
 std::string describe_nonfinite(const std::vector<Sequences>& parts, const Depth& depth,
                                TrainingExecutor& executor) {
   const auto& weights = executor.weights();
-  for (const auto& [which, name] : {std::pair{Tensor::Weight, "weight"}, {Tensor::Gradient, "gradient"}}) {
+  const auto first = [&](Tensor which) -> std::string {
     for (size_t w = 0; w < weights.size(); w++) {
-      if (all_finite(executor.read(static_cast<WeightId>(w), which))) continue;
-      std::string text =
-          fmt::format("; the first {} that is not finite is that of {}", name, weights[w].name);
-      for (const Sequences& part : parts) {
-        const std::string value = executor.find_nonfinite(part.batch(), depth);
-        if (!value.empty()) return text + fmt::format(", the first value that of {}", value);
-      }
-      return text;
+      if (!all_finite(executor.read(static_cast<WeightId>(w), which))) return weights[w].name;
     }
+    return {};
+  };
+  const auto describe = [](const char* kind, const std::string& name) {
+    return fmt::format("; the first {} that is not finite is that of {}", kind, name);
+  };
+  const std::string weight = first(Tensor::Weight);
+  std::string text = weight.empty() ? "" : describe("weight", weight);
+  for (const Sequences& part : parts) {
+    const std::string value = executor.find_nonfinite(part.batch(), depth);
+    if (!value.empty()) return text + describe("value", value);
   }
-  return "; every weight and gradient is finite";
+  if (!text.empty()) return text;
+  const std::string gradient = first(Tensor::Gradient);
+  return gradient.empty() ? "; every weight, value and gradient is finite" : describe("gradient", gradient);
 }
 
 void require_finite(const StepNumbers& numbers, int64_t step, const std::vector<Sequences>& parts,

@@ -49,7 +49,10 @@ TEST(Compare, ExitsWithOneWhenARunFailed) {
 
 TEST(Compare, RefusesFaultyUse) {
   EXPECT_EQ(run_program({"compare"}).status, 2);
-  EXPECT_TRUE(contains(run_program({"compare", recipe}).err, "compare needs --out"));
+  const ProgramResult nowhere = run_program({"compare", recipe});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_TRUE(contains(nowhere.err, "compare needs --out"));
+  EXPECT_EQ(run_program({"compare", recipe, "more", "--dry-run"}).status, 2);
   EXPECT_TRUE(contains(run_program({"compare", recipe, "--dry-run", "--schedule.step=1"}).err,
                        "did you mean 'schedule.steps'?"));
   EXPECT_TRUE(contains(run_program({"compare", recipe, "--dry-run", "--executor", "cpuu"}).err,

@@ -94,6 +94,18 @@ TEST(DefaultModel, IsWholeAndWritesWithoutBeingNamed) {
   EXPECT_EQ(run_program(named).out, written.out);
 }
 
+TEST(DefaultModel, RefusesAPromptBeyondItsContext) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "text").string();
+  std::ofstream text(file);
+  for (int i = 0; i < 2100; i++) text << "zq ";
+  text.close();
+  const ProgramResult result = run_program({"generate", "--prompt-file", file});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_TRUE(contains(result.err, "max_position_embeddings is 2048")) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
 TEST(PerplexityOfTexts, ReadsFilesAndStandardInput) {
   const TemporaryFolder folder;
   const std::string text = (folder / "text").string();

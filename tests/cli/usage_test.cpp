@@ -43,6 +43,16 @@ TEST(Usage, TheLargestSeedIsTaken) {
 
 TEST(Usage, UnknownChoicesAreMisuse) {
   EXPECT_EQ(run_program({"init", "yoco-tiny", "/nowhere/model", "--dtype", "f64"}).status, 2);
+  EXPECT_EQ(run_program({"train"}).status, 2);
+  EXPECT_EQ(run_program({"train", "/nowhere/settings.toml", "--executor", "cpuu"}).status,
+            1);  // the file first
+  EXPECT_EQ(run_program({"generate", "a", "--executor", "cpuu"}).status, 2);
+  EXPECT_EQ(run_program({"generate", "a", "--device", "cuda"}).status, 2);
+  for (const char* flag : {"--temperature=-1", "--top-p=1.1", "--stop=", "--repetition-penalty=0"}) {
+    const ProgramResult result = run_program({"generate", "a", flag});
+    EXPECT_EQ(result.status, 2) << flag;
+    EXPECT_EQ(result.out, "") << flag;
+  }
   EXPECT_EQ(run_program({"generate", "a", "--prompt-file", "b", "--model", "c"}).status, 2);
 }
 

@@ -55,6 +55,32 @@ TEST(ComparisonRunner, TrainsEveryRunOnce) {
   EXPECT_EQ(final_loss(again.runner.outcomes()[2]), final_loss(first.runner.outcomes()[2]));
 }
 
+TEST(ComparisonRunner, TrainsInAFolderAlone) {
+  const TemporaryFolder folder;
+  Comparison first(folder.path(), testing::small_recipe());
+  std::string refusal;
+  ComparisonHooks hooks;
+  hooks.stop = [&] {
+    Comparison second(folder.path(), testing::small_recipe());
+    refusal = error_of([&] { second.train(); });
+    return true;
+  };
+  EXPECT_FALSE(first.runner.train(hooks));
+  EXPECT_EQ(refusal, folder.path().string() + ": another process is comparing in this folder");
+  EXPECT_FALSE(first.runner.outcomes()[0].progress == RunProgress::Failed);
+}
+
+TEST(ComparisonRunner, RefusesARunThatIsDoneWithoutItsRecords) {
+  const TemporaryFolder folder;
+  Comparison first(folder.path(), testing::small_recipe());
+  first.train();
+  const auto run = run_folder(folder.path(), first.plan.runs[1]);
+  EXPECT_TRUE(std::filesystem::exists(run / "config.json"));
+  std::filesystem::remove(run / "train.jsonl");
+  EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), testing::small_recipe()); }),
+                       "records of a run of 6 steps that is done, found 0"));
+}
+
 TEST(ComparisonRunner, GoesOnWhereItWasInterrupted) {
   const TemporaryFolder whole_folder, folder;
   Comparison whole(whole_folder.path(), testing::small_recipe());
@@ -102,7 +128,7 @@ TEST(ComparisonRunner, RefusesAFolderOfOtherRuns) {
   Recipe other = testing::small_recipe();
   other.base.optimiser.weight_decay = 0.2;
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }),
-                       "holds a run of other settings, data or model"));
+                       "holds a run of other settings, data, model or executor"));
   other = testing::small_recipe();
   other.base.swaps.places = 4;
   EXPECT_TRUE(contains(error_of([&] { Comparison(folder.path(), other); }), "other settings"));

@@ -192,6 +192,21 @@ TEST(Trainer, NamesTheFirstValueThatIsNotFinite) {
   EXPECT_EQ(place, "model.layers.1.mlp (linear), loop 0");
 }
 
+// 1e25 is a number, and so is its square's reciprocal, 0: a norm must not hide the overflow between them.
+TEST(Trainer, AnOverflowInANormDoesNotPassForAHiddenStateOfZero) {
+  FreshRandom random;
+  const Model model = looped(2);
+  auto weights = test::random_weights(model.plan, random.seed());
+  const auto& specs = model.plan.weights;
+  const auto large =
+      std::ranges::find(specs, "model.layers.1.mlp.up_proj.weight", &WeightSpec::name) - specs.begin();
+  for (double& w : weights[large]) w *= 1e25;
+  const auto trainer = make_trainer(model, weights);
+  const Tokens tokens = random_tokens(random, model.config.vocab_size);
+  EXPECT_FALSE(std::isfinite(trainer->accumulate(tokens.batch(), {}, 1, 0).loss));
+  EXPECT_NE(trainer->find_nonfinite(tokens.batch(), {}), "");
+}
+
 // Looping must not cost memory like depth does: an iteration keeps what it passes to the next, one hidden
 // state.
 TEST(Trainer, RecomputingKeepsOneHiddenStateForAnIteration) {

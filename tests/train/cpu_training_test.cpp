@@ -135,7 +135,7 @@ TEST(CpuTraining, NamesTheFirstValueThatIsNotFinite) {
       error_of([&] { train(testing::bigram_settings(folder.path()), job_of(config), executor, hooks); });
   EXPECT_TRUE(contains(message, "step 7: the loss is ")) << message;
   EXPECT_TRUE(contains(message, executor.weights()[1].name)) << message;
-  EXPECT_TRUE(contains(message, "the first value that of model.layers.0")) << message;
+  EXPECT_TRUE(contains(message, "the first value that is not finite is that of model.layers.0")) << message;
   EXPECT_TRUE(contains(message, "step_000005")) << message;
 }
 

@@ -160,7 +160,7 @@ TEST(Resume, RefusesAnotherRun) {
               s.data.sequence_length = 16;
             }).find("another data.sequence_length: 8, now 16"),
             std::string::npos);
-  EXPECT_NE(fault([](auto&, auto& job) { job.train.fingerprint++; }).find("another data.shards"),
+  EXPECT_NE(fault([](auto&, auto& job) { job.train.fingerprint++; }).find("another text or task"),
             std::string::npos);
   EXPECT_NE(fault([](auto&, auto& job) {
               job.model.loops = 2;

@@ -75,8 +75,10 @@ ONCEOVER_LEAF void linear_few(int64_t rows, int64_t outputs, int64_t depth, Inpu
   }
 }
 
+// NaN when a square overflows: 1 / sqrt(inf) would hide that behind rows of 0.
 ONCEOVER_LEAF float inverse_rms(int64_t n, const float* x, float eps) {
-  return 1.0F / __builtin_sqrtf(dot(n, x, x) / static_cast<float>(n) + eps);
+  const float mean_square = dot(n, x, x) / static_cast<float>(n);
+  return 1.0F / __builtin_sqrtf(mean_square + eps) + (mean_square - mean_square);
 }
 
 ONCEOVER_LEAF void norm_forward(int64_t n, const float* x, const float* weight, float eps, float* y) {
