@@ -31,7 +31,8 @@ using GgufValue = std::variant<uint8_t, int8_t, uint16_t, int16_t, uint32_t, int
 
 inline GgufType gguf_type(const GgufValue& value) { return static_cast<GgufType>(value.index()); }
 
-// The first elements of an array that was read from a file, at most `limit`.
+// The first elements of an array that was read from a file, at most `limit`; 40 bytes each, so several times
+// what small ones take in the file.
 std::vector<GgufValue> elements(const GgufArray& array, uint64_t limit = UINT64_MAX);
 
 }  // namespace onceover
