@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "cli/inspect_gguf.h"
 #include "cli/verbs.h"
 #include "weights/bind.h"
 #include "weights/checkpoint.h"
@@ -102,6 +103,7 @@ void print_text(const Contents& contents) {
 }
 
 void inspect(const InspectOptions& options) {
+  if (!options.verify && is_gguf(options.path)) return inspect_gguf(options.path, options.json);
   with_contents(
       options, [&](const Contents& contents) { options.json ? print_json(contents) : print_text(contents); });
 }
@@ -110,7 +112,8 @@ void inspect(const InspectOptions& options) {
 
 Action inspect_verb(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
-  app.add_option("path", options->path, "a .safetensors file, a shard index, or a checkpoint directory")
+  app.add_option("path", options->path,
+                 "a .safetensors or .gguf file, a shard index, or a checkpoint directory")
       ->type_name("PATH")
       ->required();
   app.add_flag("--json", options->json, "print for programs");
