@@ -27,6 +27,7 @@ constexpr Verb verbs[] = {
     {"convert", "write a checkpoint anew, in another number type", convert_verb},
     {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
     {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
+    {"tokenize", "show the tokens of a text: id, bytes, piece", tokenize_verb},
     {"prepare", "turn text into token shards for training", prepare_verb},
     {"train", "train a model, or go on training one", train_verb},
     {"compare", "train several models on one budget and compare them", compare_verb},

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
-#include "base/utf8.h"
+#include "text/byte_level.h"
 
 namespace onceover {
 namespace {
@@ -22,21 +22,9 @@ constexpr auto bytes_in_order = [] {
   return bytes;
 }();
 
-// The visible character that GPT-2's byte-level alphabet gives to each byte: printable Latin-1 stands for
-// itself, the other 68 bytes take U+0100 and on, in order.
-std::array<std::string, 256> byte_level_alphabet() {
-  std::array<std::string, 256> alphabet;
-  char32_t next = 0x100;
-  for (char32_t byte = 0; byte < 256; byte++) {
-    const bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-    append_utf8(alphabet[byte], printable ? byte : next++);
-  }
-  return alphabet;
-}
-
 Json byte_vocabulary() {
   Json vocabulary = Json::object();
-  const auto alphabet = byte_level_alphabet();
+  const auto& alphabet = byte_level_alphabet();
   for (int byte = 0; byte < 256; byte++) vocabulary[alphabet[static_cast<size_t>(byte)]] = byte;
   return vocabulary;
 }
@@ -84,6 +72,8 @@ Json tokenizer_config_json(const std::vector<std::string>& names) {
   return config;
 }
 
+constexpr uintmax_t max_file_bytes = size_t{64} << 10;
+
 bool has_name(const nlohmann::json& tokens, const char* name) {
   return std::any_of(tokens.begin(), tokens.end(), [&](const nlohmann::json& token) {
     return token.is_object() && token.contains("content") && token["content"] == name;
@@ -101,6 +91,17 @@ ByteTokenizer::ByteTokenizer(Wanted wanted) {
   add(wanted.bos, "<bos>", specials_.bos);
   add(wanted.eos, "<eos>", specials_.eos);
   add(wanted.pad, "<pad>", specials_.pad);
+}
+
+bool ByteTokenizer::wrote(const std::filesystem::path& file) {
+  std::error_code unreadable;
+  if (std::filesystem::file_size(file, unreadable) > max_file_bytes || unreadable) return false;
+  try {
+    load(file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 ByteTokenizer ByteTokenizer::load(const std::filesystem::path& file) {

@@ -14,6 +14,9 @@ class ByteTokenizer : public Tokenizer {
   };
   explicit ByteTokenizer(Wanted wanted = {true, true, true});
 
+  // True when load() takes the file.
+  static bool wrote(const std::filesystem::path& file);
+
   // Reads a tokenizer.json as save() writes it; anything that would mean other ids is an Error.
   static ByteTokenizer load(const std::filesystem::path& file);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "text/byte_tokenizer.h"
+#include "text/huggingface_tokenizer.h"
 #include "text/sentencepiece_tokenizer.h"
 
 namespace onceover {
@@ -31,8 +32,10 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory
   std::error_code unreadable;
   if (std::filesystem::exists(model, unreadable))
     return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
-  if (std::filesystem::exists(json, unreadable))
-    return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
+  if (std::filesystem::exists(json, unreadable)) {
+    if (ByteTokenizer::wrote(json)) return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
+    return std::make_unique<HuggingFaceTokenizer>(HuggingFaceTokenizer::load(json));
+  }
   throw Error("{}: expected tokenizer.model or tokenizer.json, found neither", directory.string());
 }
 

@@ -1,8 +1,9 @@
 // Text to token ids and back, exactly.
 //
-// decode(encode(bytes)) == bytes for every byte string, valid UTF-8 or not: a tokeniser that cannot promise
-// this is refused at load. encode() never gives a special token: text that looks like one ("</s>") stays
-// text. All methods are const and safe to call from several threads.
+// decode(encode(bytes)) == bytes for every byte string, valid UTF-8 or not, where is_exact(). A tokeniser
+// that is not changes texts in a way that its file asks for (a normaliser), and gives the changed text back.
+// encode() never gives a special token: text that looks like one ("</s>") stays text. All methods are const
+// and safe to call from several threads.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -48,6 +49,9 @@ class Tokenizer {
   // True when encode() puts a space before a text's start and decode() takes it away again.
   virtual bool adds_leading_space() const { return false; }
 
+  // False when encode() may change the text, or has no token for some byte (an Error when it meets one).
+  virtual bool is_exact() const { return true; }
+
   // Writes what load_tokenizer() reads into an existing checkpoint directory, file by file atomically.
   virtual void save(const std::filesystem::path& directory) const = 0;
 
@@ -59,7 +63,7 @@ class Tokenizer {
 };
 
 // The tokeniser of a checkpoint directory: tokenizer.model (SentencePiece) if there, else tokenizer.json
-// (byte level).
+// (bytes alone, or Hugging Face's BPE).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory);
 
 }  // namespace onceover

@@ -1,8 +1,10 @@
-// The seeds of fuzz/sentencepiece_model.cpp: each is still answered with success or an Error.
+// The seeds of fuzz/sentencepiece_model.cpp and fuzz/tokenizer_json.cpp: each is still answered with success
+// or an Error.
 #include "support/fuzz_corpus.h"
 
 #include <gtest/gtest.h>
 
+#include "text/huggingface_tokenizer.h"
 #include "text/sentencepiece_tokenizer.h"
 
 namespace onceover {
@@ -14,6 +16,17 @@ TEST(FuzzCorpus, OfSentencePieceModelsIsAnsweredAsEver) {
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(" a aa\xFF")), " a aa\xFF");
   });
   EXPECT_EQ(names, (std::set<std::string>{"no_dummy_prefix", "ok", "user_defined"}));
+}
+
+TEST(FuzzCorpus, OfTokenizerJsonIsAnsweredAsEver) {
+  const auto names = accepted_seeds("tokenizer_json", [](const std::string& bytes) {
+    const HuggingFaceTokenizer tokenizer(bytes, "", "seed");
+    const auto ids = tokenizer.encode(" a ab\xFF");
+    const std::string back = tokenizer.decode(ids);
+    EXPECT_TRUE(!tokenizer.is_exact() || back == " a ab\xFF") << back;
+  });
+  EXPECT_EQ(names,
+            (std::set<std::string>{"backtracking", "byte_level", "fallback", "nfc", "split", "stripping"}));
 }
 
 }  // namespace

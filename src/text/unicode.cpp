@@ -1,0 +1,92 @@
+#include "text/unicode.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace onceover {
+namespace {
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+struct Free {
+  void operator()(utf8proc_uint8_t* text) const { std::free(text); }
+};
+
+void append_normal_form(std::string_view text, NormalForm form, std::string& out) {
+  const int compatible = form == NormalForm::KC ? UTF8PROC_COMPAT : 0;
+  utf8proc_uint8_t* made = nullptr;
+  const auto bytes = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+      &made, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | compatible));
+  const std::unique_ptr<utf8proc_uint8_t, Free> owned(made);
+  if (bytes < 0) throw Error("a text cannot be normalised: {}", utf8proc_errmsg(bytes));
+  out.append(reinterpret_cast<const char*>(made), static_cast<size_t>(bytes));
+}
+
+}  // namespace
+
+bool is_white_space(char32_t code) {
+  if (code < 0x80) return code == ' ' || (code >= 9 && code <= 13);
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+  return code == 0x85 || category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
+         category == UTF8PROC_CATEGORY_ZP;
+}
+
+bool is_word_character(char32_t code) {
+  const auto within = [&](char32_t first, char32_t last) { return code >= first && code <= last; };
+  if (within(0x200C, 0x200D)) return true;
+  // Symbols with the property Alphabetic: letters in circles and squares.
+  if (within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
+      within(0x1F170, 0x1F189))
+    return true;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+size_t last_character(std::string_view text) {
+  for (size_t bytes = 1; bytes <= std::min<size_t>(4, text.size()); bytes++) {
+    if (utf8_char_bytes(text.substr(text.size() - bytes)) == bytes) return text.size() - bytes;
+  }
+  return text.size() - 1;
+}
+
+// An ASCII character is its own normal form and joins nothing before it: the text can be cut there.
+std::string normal_form(std::string_view text, NormalForm form) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto other = std::find_if_not(text.begin(), text.end(), is_ascii);
+    const auto plain = static_cast<size_t>(other - text.begin());
+    const size_t kept = plain == text.size() ? plain : plain - std::min<size_t>(plain, 1);
+    out += text.substr(0, kept);
+    text.remove_prefix(kept);
+    if (text.empty()) break;
+    const auto end = std::find_if(text.begin() + 1, text.end(), is_ascii);
+    const auto bytes = static_cast<size_t>(end - text.begin());
+    append_normal_form(text.substr(0, bytes), form, out);
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
+}  // namespace onceover
