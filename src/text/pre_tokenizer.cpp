@@ -64,7 +64,8 @@ void PreTokenizer::run(size_t step, std::string_view text, bool prefix, const Wo
     return run(step, spaced, false, word);
   }
   if (step == steps_.size()) return word(text);
-  const auto& [pattern, keep] = steps_[step];
+  const SplitPattern& pattern = steps_[step].pattern;
+  const Keep keep = steps_[step].keep;
   pattern.split(text, [&](std::string_view piece, bool matched) {
     if (keep == Keep::All || (keep == Keep::Matched) == matched) run(step + 1, piece, prefix, word);
   });
