@@ -126,8 +126,7 @@ Action perplexity_verb(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--stride", flags->stride,
                  "tokens from one window's start to the next; below the context windows overlap; the context "
-                 "when left "
-                 "out")
+                 "when left out")
       ->type_name("N");
   app.add_option("--max-tokens", flags->max_tokens, "score so many tokens at most; 0 = all")
       ->check(whole_number(0, int64_t{1} << 40))

@@ -76,38 +76,6 @@ const InferenceEngine::Scratch& InferenceEngine::scratch(int64_t rows) {
   return scratch_.emplace(rows, std::move(made)).first->second;
 }
 
-void InferenceEngine::require_tokens(std::span<const int32_t> tokens) const {
-  if (tokens.empty()) throw Error("cannot feed an engine no tokens");
-  for (int32_t token : tokens) {
-    if (token < 0 || token >= vocabulary()) {
-      throw Error("token {} is outside the vocabulary of {}", token, vocabulary());
-    }
-  }
-}
-
-std::span<const float> InferenceEngine::feed(std::span<const int32_t> tokens) {
-  require_tokens(tokens);
-  logits_.resize(static_cast<size_t>(vocabulary()));
-  while (!tokens.empty()) {
-    const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
-    run(tokens.first(count), count == tokens.size() ? 1 : 0, logits_.data());
-    tokens = tokens.subspan(count);
-  }
-  return logits_;
-}
-
-std::span<const float> InferenceEngine::feed_all(std::span<const int32_t> tokens) {
-  require_tokens(tokens);
-  logits_.resize(tokens.size() * static_cast<size_t>(vocabulary()));
-  for (float* logits = logits_.data(); !tokens.empty();) {
-    const size_t count = std::min<size_t>(tokens.size(), chunk_tokens);
-    run(tokens.first(count), static_cast<int64_t>(count), logits);
-    logits += count * static_cast<size_t>(vocabulary());
-    tokens = tokens.subspan(count);
-  }
-  return logits_;
-}
-
 void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) {
   const Scratch& s = scratch(static_cast<int64_t>(tokens.size()));
   Call call{*this, tokens, logit_rows, s.memory, arena_.reserve(s.memory.arena_floats), nullptr, {}};

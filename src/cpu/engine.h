@@ -14,21 +14,17 @@
 #include "cpu/memory.h"
 #include "cpu/row_cache.h"
 #include "cpu/row_ops.h"
-#include "execution/engine.h"
+#include "execution/chunked_engine.h"
 
 namespace onceover::cpu {
 
-class InferenceEngine : public Engine {
+class InferenceEngine : public ChunkedEngine {
  public:
-  static constexpr int64_t chunk_tokens = 256;
-
   // `weights` by WeightId.
   InferenceEngine(Plan plan, std::vector<std::vector<float>> weights);
 
   int vocabulary() const override { return plan_.steps[plan_.logits].width; }
   int64_t tokens() const override { return tokens_; }
-  std::span<const float> feed(std::span<const int32_t> tokens) override;
-  std::span<const float> feed_all(std::span<const int32_t> tokens) override;
   void reset() override;
 
  private:
@@ -40,9 +36,7 @@ class InferenceEngine : public Engine {
   using Matrix = std::vector<float>;
   using State = std::variant<RowCache, Matrix>;
 
-  void require_tokens(std::span<const int32_t> tokens) const;
-  // Writes the logits of the last `logit_rows` rows to `logits`.
-  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits);
+  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) override;
   const Scratch& scratch(int64_t rows);
   void attend(const Call& call, ValueId step, const Attend& op);
   void retain(const Call& call, ValueId step, const Retain& op);
@@ -56,7 +50,6 @@ class InferenceEngine : public Engine {
   std::map<int64_t, Scratch> scratch_;
   kernels::Buffer arena_;
   kernels::ExpertsTape tape_;
-  std::vector<float> logits_;
   int64_t tokens_ = 0;
 };
 

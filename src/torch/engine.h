@@ -5,6 +5,7 @@
 // its attention sees, never a pass over the prompt again.
 #pragma once
 #include "analysis/analysis.h"
+#include "execution/chunked_engine.h"
 #include "execution/torch_module.h"
 #include "torch/row_ops.h"
 
@@ -23,22 +24,16 @@ class RowCache {
   int64_t window_, count_ = 0;
 };
 
-class InferenceEngine : public Engine {
+class InferenceEngine : public ChunkedEngine {
  public:
-  static constexpr int64_t chunk_tokens = 256;
-
   InferenceEngine(Plan plan, std::vector<std::vector<float>> weights, const TorchOptions& options);
 
   int vocabulary() const override { return plan_.steps[plan_.logits].width; }
   int64_t tokens() const override { return tokens_; }
-  std::span<const float> feed(std::span<const int32_t> tokens) override;
-  std::span<const float> feed_all(std::span<const int32_t> tokens) override;
   void reset() override;
 
  private:
-  void require_tokens(std::span<const int32_t> tokens) const;
-  // Writes the logits of the last `logit_rows` rows to `logits`.
-  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits);
+  void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) override;
   int64_t demanded_rows(ValueId value, int64_t fresh, int64_t logit_rows) const;
   Tensor step(ValueId i, const Tensor& tokens, int64_t rows);
   Tensor retain_step(const Retain& op, ValueId i, int64_t rows);
@@ -51,7 +46,6 @@ class InferenceEngine : public Engine {
   std::vector<RowCache> caches_;  // by slot
   std::vector<Tensor> matrices_;  // by slot: [1, heads, head_dim, v_head_dim]
   std::vector<Tensor> values_;    // of the chunk at hand, by value: the last demanded rows, [1, rows, width]
-  std::vector<float> logits_;
   int64_t tokens_ = 0;
 };
 
