@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
 
 namespace onceover {
 namespace {
@@ -32,6 +31,14 @@ std::filesystem::path partial_path(const std::filesystem::path& target) {
 
 bool lock_partial(int file_descriptor) {
   return flock(file_descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+FileDescriptor lock_folder(const std::filesystem::path& folder, const char* doing) {
+  FileDescriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.valid()) throw Error("{}: cannot be opened: {}", folder.string(), std::strerror(errno));
+  if (!lock_partial(held.get()))
+    throw Error("{}: another process is {} in this folder", folder.string(), doing);
+  return held;
 }
 
 void remove_abandoned_partials(const std::filesystem::path& target) {

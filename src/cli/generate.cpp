@@ -102,17 +102,11 @@ Action generate_verb(CLI::App& app) {
   app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")
       ->excludes(prompt)
       ->type_name("FILE");
-  app.add_option("--model", flags->model,
-                 "the checkpoint directory; the model that comes with the program when left out")
-      ->type_name("DIRECTORY");
+  add_model_options(app, flags->model, flags->loops, flags->executor);
   app.add_option("--max-tokens", flags->request.max_tokens, "tokens to generate at most")
       ->check(whole_number(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
-      ->check(whole_number(1, 1024))
-      ->type_name("T");
-  add_executor_options(app, flags->executor);
   app.add_option("--stop", flags->request.stops, "end at this text; may be given more than once")
       ->allow_extra_args(false)
       ->type_name("TEXT");

@@ -3,6 +3,7 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "cli/model_source.h"
+#include "cli/usage.h"
 #include "weights/bind.h"
 #include "weights/checkpoint.h"
 
@@ -24,6 +25,16 @@ LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice
                 model.tokenizer->vocab_size(), model.engine->vocabulary());
   }
   return model;
+}
+
+void add_model_options(CLI::App& app, std::string& directory, int& loops, ExecutorChoice& executor) {
+  app.add_option("--model", directory,
+                 "the checkpoint directory; the model that comes with the program when left out")
+      ->type_name("DIRECTORY");
+  app.add_option("--loops", loops, "how often the repeated layers run, instead of the config's number")
+      ->check(whole_number(1, 1024))
+      ->type_name("T");
+  add_executor_options(app, executor);
 }
 
 }  // namespace onceover

@@ -118,9 +118,7 @@ Action perplexity_verb(CLI::App& app) {
       ->type_name("FILE...");
   app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
       ->type_name("FOLDER");
-  app.add_option("--model", flags->model,
-                 "the checkpoint directory; the model that comes with the program when left out")
-      ->type_name("DIRECTORY");
+  add_model_options(app, flags->model, flags->loops, flags->executor);
   app.add_option("--context", flags->context, "tokens of a window: 512, 8K")
       ->type_name("N")
       ->capture_default_str();
@@ -132,10 +130,6 @@ Action perplexity_verb(CLI::App& app) {
       ->check(whole_number(0, int64_t{1} << 40))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--loops", flags->loops, "how often the repeated layers run, instead of the config's number")
-      ->check(whole_number(1, 1024))
-      ->type_name("T");
-  add_executor_options(app, flags->executor);
   app.add_flag("--json", flags->json, "for machines");
   return [flags] { measure(*flags); };
 }

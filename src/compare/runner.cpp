@@ -1,13 +1,7 @@
 #include "compare/runner.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/file_descriptor.h"
 #include "base/partial.h"
 #include "train/trainer.h"
 
@@ -19,15 +13,6 @@ TrainSettings settings_in(const std::filesystem::path& folder, const PlannedRun&
   settings.run.folder = folder.string();
   settings.model.config = (folder / "config.json").string();
   return settings;
-}
-
-// Held as long as the result lives. Error when somebody else holds it.
-FileDescriptor lock(const std::filesystem::path& folder) {
-  FileDescriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!held.valid()) throw Error("{}: cannot be opened: {}", folder.string(), std::strerror(errno));
-  if (!lock_partial(held.get()))
-    throw Error("{}: another process is comparing in this folder", folder.string());
-  return held;
 }
 
 }  // namespace
@@ -49,7 +34,7 @@ TrainingJob ComparisonRunner::job_of(const PlannedRun& run) const {
 
 bool ComparisonRunner::train(const ComparisonHooks& hooks) {
   std::filesystem::create_directories(folder_);
-  const FileDescriptor held = lock(folder_);
+  const FileDescriptor held = lock_folder(folder_, "comparing");
   for (size_t run = 0; run < plan_.runs.size(); run++) {
     if (outcomes_[run].progress == RunProgress::Done) continue;
     if (!train_run(run, hooks)) return false;

@@ -1,10 +1,5 @@
 #include "train/run_folder.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/hex.h"
@@ -50,10 +45,7 @@ RunFolder::RunFolder(const TrainSettings& settings) : settings_(settings), folde
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error("{}: cannot be created: {}", folder_.string(), error.message());
-  lock_ = FileDescriptor(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock_.valid()) throw Error("{}: cannot be opened: {}", folder_.string(), std::strerror(errno));
-  if (!lock_partial(lock_.get()))
-    throw Error("{}: another process is training in this folder", folder_.string());
+  lock_ = lock_folder(folder_, "training");
 }
 
 std::optional<RunState> RunFolder::resume(const RunState& expected, const Plan& plan,
