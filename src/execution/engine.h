@@ -3,6 +3,7 @@
 // Not thread-safe. Errors: a token outside the vocabulary.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Engine {
   virtual std::span<const float> feed_all(std::span<const int32_t> tokens) = 0;
   // Forgets the sequence.
   virtual void reset() = 0;
+  // Bytes that the sequence's keys, values and other state take; nothing when the executor cannot tell.
+  virtual std::optional<int64_t> kv_bytes() const { return std::nullopt; }
 };
 
 }  // namespace onceover

@@ -93,7 +93,7 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   FreshRandom random;
   const Model model = test::tiny_model("long", test::tiny_config("yoco-u"));
   const auto weights = test::random_weights(model.plan, random.seed());
-  const auto tokens = random.tokens(2 * InferenceEngine::chunk_tokens + 9, model.config.vocab_size);
+  const auto tokens = random.tokens(2 * EngineOptions{}.chunk_tokens + 9, model.config.vocab_size);
   InferenceEngine engine = make_engine(model, weights);
   const Expected expected(model.plan, weights, tokens);
   expected.expect_near(engine.feed(tokens), std::ssize(tokens) - 1);

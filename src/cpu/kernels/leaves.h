@@ -5,6 +5,8 @@
 // rounding only.
 #pragma once
 #include "cpu/kernels/attention_shape.h"
+#include "cpu/kernels/page.h"
+#include "cpu/kernels/paged_attention.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/view.h"
 
@@ -24,6 +26,19 @@ struct AttendBackwardCall {
   Input dy;
   Output dq, dk, dv;
 };
+
+// Some query rows and key heads of a call against some of its pages.
+struct PagedItem {
+  const PagedCall* call;
+  int64_t first_head, end_head;  // key heads
+  int64_t first_row, end_row;
+  int64_t first_page, end_page;
+  // [q_rows, heads, partial_floats]: sums not yet divided, the largest score, the sum of exponentials. Null =
+  // these pages are all there are: write y.
+  float* partial;
+};
+
+inline int64_t partial_floats(const AttendShape& s) { return s.v_head_dim + 2; }
 
 struct RetainForwardCall {
   RetainShape shape;
@@ -82,6 +97,13 @@ struct Leaves {
                          int64_t end_row, float* scratch);
   int64_t (*attend_backward_scratch)(const AttendShape&);
   void (*attend_backward)(const AttendBackwardCall&, int64_t sequence, int64_t kv_head, float* scratch);
+
+  // Rows `first` .. first + count - 1 of a page.
+  void (*store_page_rows)(const PageLayout&, std::byte* page, int64_t first, int64_t count, Input rows);
+  int64_t (*attend_paged_scratch)(const PagedItem&);
+  void (*attend_paged)(const PagedItem&, float* scratch);
+  // y [width] from `parts` partial results that lie `stride` floats apart.
+  void (*combine_partials)(int64_t parts, int64_t width, const float* partial, int64_t stride, float* y);
 
   int64_t (*retain_forward_scratch)(const RetainShape&);
   void (*retain_forward)(const RetainForwardCall&, int64_t sequence, int64_t head, float* scratch);

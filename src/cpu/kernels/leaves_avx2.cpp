@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
-#define ONCEOVER_TARGET __attribute__((target("avx2,fma")))
+#define ONCEOVER_TARGET __attribute__((target("avx2,fma,f16c")))
+#define ONCEOVER_INTRINSICS
 #define ONCEOVER_ISA avx2
 #define ONCEOVER_TILE_ROWS 6
 #include "cpu/kernels/leaves/table.h"

@@ -1,6 +1,7 @@
 #include "cpu/kernels/rope.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "cpu/kernels/leaves.h"
 #include "cpu/kernels/threads.h"
@@ -22,16 +23,25 @@ void rotate_rows(const RopeShape& s, const RopeTable& table, float direction, In
   }
 }
 
+std::vector<int64_t> consecutive(int64_t first, int64_t count) {
+  std::vector<int64_t> positions(static_cast<size_t>(count));
+  std::iota(positions.begin(), positions.end(), first);
+  return positions;
+}
+
 }  // namespace
 
 RopeTable::RopeTable(int64_t head_dim, double theta, int64_t first, int64_t positions)
-    : half_(head_dim / 2), positions_(positions) {
-  cos_.resize(static_cast<size_t>(half_ * positions));
+    : RopeTable(head_dim, theta, consecutive(first, positions)) {}
+
+RopeTable::RopeTable(int64_t head_dim, double theta, std::span<const int64_t> positions)
+    : half_(head_dim / 2), positions_(std::ssize(positions)) {
+  cos_.resize(static_cast<size_t>(half_ * positions_));
   sin_.resize(cos_.size());
   for (int64_t j = 0; j < half_; ++j) {
     const double frequency = std::pow(theta, -2.0 * static_cast<double>(j) / static_cast<double>(head_dim));
-    for (int64_t p = 0; p < positions; ++p) {
-      const double angle = static_cast<double>(first + p) * frequency;
+    for (int64_t p = 0; p < positions_; ++p) {
+      const double angle = static_cast<double>(positions[static_cast<size_t>(p)]) * frequency;
       cos_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::cos(angle));
       sin_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::sin(angle));
     }

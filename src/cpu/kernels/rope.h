@@ -4,20 +4,24 @@
 // Angles, cosines and sines are computed in double and rounded once, so positions of a million are as good as
 // position 1. Threads: by rows; results do not depend on their count.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "cpu/kernels/view.h"
 
 namespace onceover::kernels {
 
-// Cosines and sines of positions first .. first + positions - 1. Immutable once made, safe to share.
+// Cosines and sines of some positions: first .. first + positions - 1, or those listed. Immutable once made,
+// safe to share.
 class RopeTable {
  public:
   RopeTable(int64_t head_dim, double theta, int64_t first, int64_t positions);
+  // Of these positions, in this order.
+  RopeTable(int64_t head_dim, double theta, std::span<const int64_t> positions);
 
   int64_t half() const { return half_; }
   int64_t positions() const { return positions_; }
-  // [half], for the position first + index.
+  // [half], for the position at `index`.
   const float* cos(int64_t index) const { return cos_.data() + index * half_; }
   const float* sin(int64_t index) const { return sin_.data() + index * half_; }
 

@@ -3,6 +3,7 @@
 #include "cpu/kernels/leaves.h"
 #include "cpu/kernels/leaves/attention_backward.h"
 #include "cpu/kernels/leaves/attention_forward.h"
+#include "cpu/kernels/leaves/attention_paged.h"
 #include "cpu/kernels/leaves/retention.h"
 #include "cpu/kernels/leaves/retention_backward.h"
 #include "cpu/kernels/leaves/rows.h"
@@ -27,6 +28,10 @@ constexpr Leaves table(const char* name) {
           .attend_forward = attend_forward,
           .attend_backward_scratch = attend_backward_scratch,
           .attend_backward = attend_backward,
+          .store_page_rows = store_page_rows,
+          .attend_paged_scratch = attend_paged_scratch,
+          .attend_paged = attend_paged,
+          .combine_partials = combine_partials,
           .retain_forward_scratch = retain_forward_scratch,
           .retain_forward = retain_forward,
           .retain_step = retain_step,
