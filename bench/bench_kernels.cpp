@@ -22,6 +22,7 @@
 #include "cpu/kernels/elementwise.h"
 #include "cpu/kernels/linear.h"
 #include "cpu/kernels/norm.h"
+#include "cpu/kernels/packed_linear.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/rope.h"
 
@@ -107,6 +108,52 @@ void linear_few(State& state) {
                 [&] { kernels::linear_forward(shape, x, weight, y); });
 }
 BENCHMARK(linear_few)->ArgNames({"rows", "threads"})->ArgsProduct({{1, 4, 8}, {1, 2}})->UseRealTime();
+
+// A packed matrix of random bytes, finite in every format.
+struct Packed {
+  kernels::PackedMatrix matrix;
+  std::vector<std::byte> bytes;
+
+  Packed(int64_t format, int64_t outputs, int64_t inputs)
+      : matrix{static_cast<kernels::WeightFormat>(format), outputs, inputs, nullptr},
+        bytes(static_cast<size_t>(matrix.bytes() + 64)) {
+    const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+    std::byte* data = bytes.data() + (64 - start % 64) % 64;
+    uint32_t x = 1;
+    for (int64_t i = 0; i < matrix.bytes(); ++i) data[i] = std::byte((x = x * 1664525 + 1013904223) >> 25);
+    for (int64_t i = 1; i < matrix.bytes(); i += 2) data[i] = data[i] & std::byte(0x3B);
+    matrix.data = data;
+  }
+};
+
+// Arguments: format, rows, inputs, outputs, threads. Bytes are those of the weights.
+void packed_few(State& state) {
+  const int64_t rows = state.range(1), inputs = state.range(2), outputs = state.range(3);
+  Packed w(state.range(0), outputs, inputs);
+  Matrix x(rows, inputs), y(rows, outputs);
+  measure_bytes(state, static_cast<int>(state.range(4)), static_cast<double>(w.matrix.bytes()),
+                [&] { kernels::packed_linear(rows, x, w.matrix, y); });
+}
+BENCHMARK(packed_few)
+    ->ArgNames({"format", "rows", "in", "out", "threads"})
+    ->ArgsProduct({{0, 1, 2, 3, 4}, {1}, {2560}, {65536}, {1, 2}})
+    ->ArgsProduct({{3, 4}, {1}, {768}, {2048}, {1, 2}})
+    ->ArgsProduct({{2, 3, 4}, {4}, {2560}, {65536}, {2}})
+    ->UseRealTime();
+
+void packed_many(State& state) {
+  const int64_t rows = state.range(1), inputs = state.range(2), outputs = state.range(3);
+  Packed w(state.range(0), outputs, inputs);
+  Matrix x(rows, inputs), y(rows, outputs);
+  measure_flops(state, static_cast<int>(state.range(4)),
+                2.0 * static_cast<double>(rows * inputs) * static_cast<double>(outputs),
+                [&] { kernels::packed_linear(rows, x, w.matrix, y); });
+}
+BENCHMARK(packed_many)
+    ->ArgNames({"format", "rows", "in", "out", "threads"})
+    ->ArgsProduct({{0, 1, 2, 3, 4}, {512}, {2560}, {2560}, {1, 2}})
+    ->ArgsProduct({{0, 2, 3, 4}, {512}, {768}, {2048}, {2}})
+    ->UseRealTime();
 
 struct Attention {
   kernels::AttendShape shape;

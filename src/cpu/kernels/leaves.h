@@ -7,6 +7,7 @@
 #include "cpu/kernels/attention_shape.h"
 #include "cpu/kernels/page.h"
 #include "cpu/kernels/paged_attention.h"
+#include "cpu/kernels/packed_rows.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/view.h"
 
@@ -70,6 +71,14 @@ struct Leaves {
   void (*add_scaled)(int64_t n, float scale, const float* x, float* y);
   // y[r][o] = x[r] · w[o] for up to 8 rows; y's stride is y_stride.
   void (*linear_few)(int64_t rows, int64_t outputs, int64_t depth, Input x, Input w, Output y);
+
+  // Products with packed weights (packed_linear.h). y's rows are those of the group, or of all groups.
+  int64_t tile_rows;  // rows of a group
+  void (*pack_group)(WeightFormat, int64_t inputs, Input x, const RowGroup& to);
+  void (*packed_few)(const PackedMatrix&, int64_t first_panel, int64_t panels, const RowGroup& x, Output y);
+  int64_t (*packed_scratch)();
+  void (*packed_many)(const PackedMatrix&, int64_t first_panel, int64_t panels, const PackedRows& x,
+                      int64_t first_group, int64_t groups, Output y, float* scratch);
 
   // One group of one row (norm.h). weight and dweight may be null.
   void (*norm_forward)(int64_t n, const float* x, const float* weight, float eps, float* y);

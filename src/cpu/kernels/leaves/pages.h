@@ -1,48 +1,10 @@
 // Pages (page.h) written from rows, and read as f32 tiles.
 #pragma once
-#ifdef ONCEOVER_INTRINSICS
-#include <immintrin.h>
-#endif
-
 #include "cpu/kernels/leaves.h"
+#include "cpu/kernels/leaves/narrow.h"
 #include "cpu/kernels/leaves/tile.h"
-#include "weights/dtype.h"
 
 namespace onceover::kernels::ONCEOVER_ISA {
-
-#ifdef ONCEOVER_INTRINSICS
-
-ONCEOVER_LEAF_INLINE v8 widen(const uint16_t* x) {
-  return reinterpret_cast<v8>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
-}
-ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
-  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x));
-  return reinterpret_cast<v8>(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)));
-}
-ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) {
-  return static_cast<uint16_t>(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
-}
-
-#else
-
-typedef uint16_t u16x8 __attribute__((vector_size(16), aligned(2), may_alias));
-typedef int8_t i8x8 __attribute__((vector_size(8), aligned(1), may_alias));
-typedef int32_t i32x8 __attribute__((vector_size(32)));
-
-// The exponent moves by a multiplication, which makes subnormal numbers normal ones, too.
-ONCEOVER_LEAF_INLINE v8 widen(const uint16_t* x) {
-  const u32x8 half = __builtin_convertvector(*reinterpret_cast<const u16x8*>(x), u32x8);
-  const u32x8 magnitude = (half & 0x7FFFU) << 13;
-  const v8 moved = reinterpret_cast<v8>(magnitude) * 0x1p112F;
-  const u32x8 unbounded = reinterpret_cast<u32x8>(magnitude >= 0x0F800000U) & 0x7F800000U;
-  return reinterpret_cast<v8>(reinterpret_cast<u32x8>(moved) | unbounded | (half & 0x8000U) << 16);
-}
-ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
-  return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<const i8x8*>(x), i32x8), v8);
-}
-ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) { return f32_to_f16(x); }
-
-#endif
 
 ONCEOVER_LEAF_INLINE v8 widen(const float* x) { return load(x); }
 

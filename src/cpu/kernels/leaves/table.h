@@ -4,6 +4,7 @@
 #include "cpu/kernels/leaves/attention_backward.h"
 #include "cpu/kernels/leaves/attention_forward.h"
 #include "cpu/kernels/leaves/attention_paged.h"
+#include "cpu/kernels/leaves/packed.h"
 #include "cpu/kernels/leaves/retention.h"
 #include "cpu/kernels/leaves/retention_backward.h"
 #include "cpu/kernels/leaves/rows.h"
@@ -16,6 +17,11 @@ constexpr Leaves table(const char* name) {
           .sum_squares = sum_squares,
           .add_scaled = add_scaled,
           .linear_few = linear_few,
+          .tile_rows = tile_rows,
+          .pack_group = pack_group,
+          .packed_few = packed_few,
+          .packed_scratch = packed_scratch,
+          .packed_many = packed_many,
           .norm_forward = norm_forward,
           .norm_backward = norm_backward,
           .rotate = rotate,

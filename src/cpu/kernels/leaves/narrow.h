@@ -1,0 +1,116 @@
+// Sixteen 16-bit integers at a time, and the narrow floats of packed weights: what the compiler's vectors do
+// not offer in one instruction. ONCEOVER_HAS_AVX2 chooses intrinsics.
+#pragma once
+#include <cstddef>
+
+#include "cpu/kernels/leaves/vector.h"
+#include "weights/dtype.h"
+
+#ifdef ONCEOVER_INTRINSICS
+#include <immintrin.h>
+#endif
+
+namespace onceover::kernels::ONCEOVER_ISA {
+
+typedef int16_t i16x16 __attribute__((vector_size(32)));
+typedef uint16_t u16x16 __attribute__((vector_size(32)));
+typedef int32_t i32x8 __attribute__((vector_size(32)));
+typedef int16_t i16x16_unaligned __attribute__((vector_size(32), aligned(2), may_alias));
+
+ONCEOVER_LEAF_INLINE i32x8 splat_int(int32_t x) { return i32x8{x, x, x, x, x, x, x, x}; }
+ONCEOVER_LEAF_INLINE v8 to_float(i32x8 x) { return __builtin_convertvector(x, v8); }
+
+ONCEOVER_LEAF_INLINE i16x16 load_pairs(const int16_t* x) {
+  return *reinterpret_cast<const i16x16_unaligned*>(x);
+}
+ONCEOVER_LEAF_INLINE void store_pairs(int16_t* y, i16x16 x) { *reinterpret_cast<i16x16_unaligned*>(y) = x; }
+
+ONCEOVER_LEAF_INLINE u16x16 load_words(const std::byte* x) {
+  u16x16 y;
+  std::memcpy(&y, x, sizeof(y));
+  return y;
+}
+
+// (x[0], x[1]) in all places.
+ONCEOVER_LEAF_INLINE i16x16 splat_pair(const int16_t* x) {
+  int32_t both;
+  std::memcpy(&both, x, sizeof(both));
+  return reinterpret_cast<i16x16>(splat_int(both));
+}
+
+#ifdef ONCEOVER_INTRINSICS
+
+ONCEOVER_LEAF_INLINE v8 widen(const uint16_t* x) {
+  return reinterpret_cast<v8>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+}
+ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x));
+  return reinterpret_cast<v8>(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)));
+}
+ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) {
+  return static_cast<uint16_t>(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
+}
+
+
+// y[i] = a[2i] b[2i] + a[2i + 1] b[2i + 1]
+ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
+  return reinterpret_cast<i32x8>(
+      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+
+// 16 bytes as signed integers.
+ONCEOVER_LEAF_INLINE i16x16 widen_16(const std::byte* x) {
+  return reinterpret_cast<i16x16>(_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+}
+
+ONCEOVER_LEAF_INLINE v8 load_bf16(const std::byte* x) {
+  const __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+  return reinterpret_cast<v8>(_mm256_slli_epi32(words, 16));
+}
+
+#else
+
+typedef uint16_t u16x8 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef int8_t i8x8 __attribute__((vector_size(8), aligned(1), may_alias));
+
+// The exponent moves by a multiplication, which makes subnormal numbers normal ones, too.
+ONCEOVER_LEAF_INLINE v8 widen(const uint16_t* x) {
+  const u32x8 half = __builtin_convertvector(*reinterpret_cast<const u16x8*>(x), u32x8);
+  const u32x8 magnitude = (half & 0x7FFFU) << 13;
+  const v8 moved = reinterpret_cast<v8>(magnitude) * 0x1p112F;
+  const u32x8 unbounded = reinterpret_cast<u32x8>(magnitude >= 0x0F800000U) & 0x7F800000U;
+  return reinterpret_cast<v8>(reinterpret_cast<u32x8>(moved) | unbounded | (half & 0x8000U) << 16);
+}
+ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
+  return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<const i8x8*>(x), i32x8), v8);
+}
+ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) { return f32_to_f16(x); }
+
+
+ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
+  i32x8 y;
+  for (int i = 0; i < 8; ++i) y[i] = a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
+  return y;
+}
+
+ONCEOVER_LEAF_INLINE i16x16 widen_16(const std::byte* x) {
+  i16x16 y;
+  for (int i = 0; i < 16; ++i) y[i] = static_cast<int8_t>(x[i]);
+  return y;
+}
+
+ONCEOVER_LEAF_INLINE v8 load_bf16(const std::byte* x) {
+  v8 y;
+  for (int i = 0; i < 8; ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, x + 2 * i, sizeof(bits));
+    y[i] = bf16_to_f32(bits);
+  }
+  return y;
+}
+
+#endif
+
+ONCEOVER_LEAF_INLINE v8 load_f16(const std::byte* x) { return widen(reinterpret_cast<const uint16_t*>(x)); }
+
+}  // namespace onceover::kernels::ONCEOVER_ISA

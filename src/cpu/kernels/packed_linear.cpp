@@ -1,0 +1,68 @@
+#include "cpu/kernels/packed_linear.h"
+
+#include <algorithm>
+
+#include "cpu/kernels/leaves.h"
+#include "cpu/kernels/threads.h"
+
+namespace onceover::kernels {
+namespace {
+
+// Groups of rows that share an unpacked slice of weights: their slices fill half of the L2 cache.
+constexpr int64_t groups_at_once = 40;
+
+// Panels of a piece of work, when there are many rows.
+constexpr int64_t panels_at_once = 16;
+
+double operations(int64_t rows, const PackedMatrix& w) {
+  return static_cast<double>(rows * w.outputs) * static_cast<double>(w.inputs);
+}
+
+void pack_rows(const Leaves& leaf, WeightFormat format, int64_t inputs, Input x, const PackedRows& to) {
+  const int threads = threads_for(static_cast<double>(to.rows() * inputs) * 4, to.groups());
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int64_t g = 0; g < to.groups(); ++g) {
+    leaf.pack_group(format, inputs, {x[g * leaf.tile_rows], x.stride}, to.group(g));
+  }
+}
+
+void few(const Leaves& leaf, const PackedMatrix& w, const RowGroup& x, Output y) {
+  const int64_t panels = w.panels();
+  const int threads = threads_for(operations(x.rows, w), panels);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int64_t part = 0; part < threads; ++part) {
+    const int64_t first = panels * part / threads;
+    leaf.packed_few(w, first, panels * (part + 1) / threads - first, x, y);
+  }
+}
+
+void many(const Leaves& leaf, const PackedMatrix& w, const PackedRows& x, Output y) {
+  const int64_t row_blocks = (x.groups() + groups_at_once - 1) / groups_at_once;
+  const int64_t panel_blocks = (w.panels() + panels_at_once - 1) / panels_at_once;
+  const int threads = threads_for(operations(x.rows(), w), row_blocks * panel_blocks);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Buffer scratch(leaf.packed_scratch());
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t item = 0; item < row_blocks * panel_blocks; ++item) {
+      const int64_t block = item / panel_blocks, panel = item % panel_blocks * panels_at_once;
+      const int64_t first = x.groups() * block / row_blocks, end = x.groups() * (block + 1) / row_blocks;
+      leaf.packed_many(w, panel, std::min(panels_at_once, w.panels() - panel), x, first, end - first, y,
+                       scratch.data());
+    }
+  }
+}
+
+}  // namespace
+
+void packed_linear(int64_t rows, Input x, const PackedMatrix& w, Output y) {
+  if (rows == 0 || w.outputs == 0) return;
+  const Leaves& leaf = leaves();
+  thread_local PackedRows packed;
+  packed.reserve(w.format, rows, w.inputs);
+  pack_rows(leaf, w.format, w.inputs, x, packed);
+  if (packed.groups() == 1) return few(leaf, w, packed.group(0), y);
+  many(leaf, w, packed, y);
+}
+
+}  // namespace onceover::kernels

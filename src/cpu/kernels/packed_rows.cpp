@@ -1,0 +1,30 @@
+#include "cpu/kernels/packed_rows.h"
+
+#include <algorithm>
+
+#include "cpu/kernels/leaves.h"
+
+namespace onceover::kernels {
+
+void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
+  format_ = format, rows_ = rows, inputs_ = inputs;
+  if (!is_quantised(format)) {
+    values_.reserve(rows * inputs);
+    return;
+  }
+  values_.reserve(rows * blocks_of(inputs) * block_inputs / 2);
+  scales_.reserve(rows * blocks_of(inputs));
+  offsets_.reserve(rows * blocks_of(inputs));
+}
+
+int64_t PackedRows::groups() const { return (rows_ + leaves().tile_rows - 1) / leaves().tile_rows; }
+
+RowGroup PackedRows::group(int64_t index) const {
+  const int64_t first = index * leaves().tile_rows, rows = std::min(leaves().tile_rows, rows_ - first);
+  if (!is_quantised(format_)) return {rows, values_.data() + first * inputs_, nullptr, nullptr, nullptr};
+  const int64_t blocks = blocks_of(inputs_);
+  return {rows, nullptr, reinterpret_cast<int16_t*>(values_.data()) + first * blocks * block_inputs,
+          scales_.data() + first * blocks, reinterpret_cast<int32_t*>(offsets_.data()) + first * blocks};
+}
+
+}  // namespace onceover::kernels

@@ -1,0 +1,171 @@
+#include "cpu/kernels/packed_linear.h"
+
+#include <cstring>
+
+#include "cpu/kernels/buffer.h"
+#include "cpu/support.h"
+
+namespace onceover::kernels {
+namespace {
+
+constexpr WeightFormat formats[] = {WeightFormat::F32, WeightFormat::BF16, WeightFormat::F16,
+                                    WeightFormat::Q8, WeightFormat::Q4};
+
+// A packed copy of a random matrix, and the numbers that it stands for.
+struct Packed {
+  Matrix dense;
+  PackedMatrix matrix;
+  Buffer bytes;
+  Doubles stored;
+
+  Packed(WeightFormat format, int64_t outputs, int64_t inputs)
+      : dense(outputs, inputs), matrix{format, outputs, inputs, nullptr}, bytes(matrix.bytes() / 4 + 1) {
+    auto* data = reinterpret_cast<std::byte*>(bytes.data());
+    pack(dense.view(), matrix, data);
+    matrix.data = data;
+    std::vector<float> row(static_cast<size_t>(inputs));
+    for (int64_t o = 0; o < outputs; ++o) {
+      unpack_row(matrix, o, row.data());
+      stored.insert(stored.end(), row.begin(), row.end());
+    }
+  }
+};
+
+Doubles product(const Doubles& x, const Doubles& w, size_t inputs) {
+  const size_t rows = x.size() / inputs, outputs = w.size() / inputs;
+  Doubles y(rows * outputs);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t o = 0; o < outputs; ++o) {
+      for (size_t i = 0; i < inputs; ++i) y[r * outputs + o] += x[r * inputs + i] * w[o * inputs + i];
+    }
+  }
+  return y;
+}
+
+TEST(PackedMatrix, HoldsEachNumberToTheErrorOfItsFormat) {
+  // Of the largest weight of a block: half a step of the format, and of the scale's own rounding.
+  const double tolerance[] = {0, 1.0 / 256, 1.0 / 2048, 0.5 / 127 + 1.0 / 2048, 0.6 / 7 + 1.0 / 2048};
+  for (const WeightFormat format : formats) {
+    const Packed p(format, 37, 75);
+    const Doubles dense = p.dense.dense();
+    for (size_t o = 0; o < 37; ++o) {
+      for (size_t first = 0; first < 75; first += 32) {
+        double most = 0;
+        for (size_t i = first; i < std::min<size_t>(first + 32, 75); ++i)
+          most = std::max(most, std::abs(dense[o * 75 + i]));
+        for (size_t i = first; i < std::min<size_t>(first + 32, 75); ++i) {
+          const bool cut = format == WeightFormat::Q4 && std::abs(dense[o * 75 + i]) > 0.7 * most;
+          ASSERT_NEAR(p.stored[o * 75 + i], dense[o * 75 + i],
+                      most * (cut ? 0.2 : tolerance[static_cast<size_t>(format)]))
+              << "format " << static_cast<int>(format) << " output " << o << " input " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(PackedMatrix, OfFourBitsIsNoWorseThanItsLargestWeightOnTheEnd) {
+  double squares = 0, worst = 0;
+  const Packed p(WeightFormat::Q4, 64, 64);
+  const Doubles dense = p.dense.dense();
+  for (size_t first = 0; first < dense.size(); first += 32) {
+    double extreme = 0;
+    for (size_t i = first; i < first + 32; ++i)
+      extreme = std::abs(dense[i]) > std::abs(extreme) ? dense[i] : extreme;
+    const double scale = extreme / -8;
+    for (size_t i = first; i < first + 32; ++i) {
+      const double plain = scale * std::clamp(std::nearbyint(dense[i] / scale), -8.0, 7.0);
+      worst += (plain - dense[i]) * (plain - dense[i]);
+      squares += (p.stored[i] - dense[i]) * (p.stored[i] - dense[i]);
+    }
+  }
+  EXPECT_LT(squares, 0.97 * worst);
+}
+
+TEST(PackedMatrix, PassesOnWhatIsNotFinite) {
+  for (const WeightFormat format : formats) {
+    Packed p(format, 16, 32);
+    p.dense.at(3, 5) = NAN;
+    p.dense.at(4, 6) = INFINITY;
+    auto* data = reinterpret_cast<std::byte*>(p.bytes.data());
+    pack(p.dense.view(), p.matrix, data);
+    const Matrix x(1, 32);
+    Matrix y(1, 16);
+    packed_linear(1, x.view(), p.matrix, y.view());
+    EXPECT_FALSE(std::isfinite(y.at(0, 3))) << static_cast<int>(format);
+    EXPECT_FALSE(std::isfinite(y.at(0, 4))) << static_cast<int>(format);
+    EXPECT_TRUE(std::isfinite(y.at(0, 2))) << static_cast<int>(format);
+  }
+}
+
+TEST(PackedLinear, EqualsTheDefinitionOnTheStoredWeights) {
+  for_each_table([] {
+    for (const WeightFormat format : formats) {
+      for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 13, 65}) {
+        for (const int64_t inputs : {1, 31, 32, 75, 300}) {
+          const int64_t outputs = inputs == 300 ? 150 : 37;
+          SCOPED_TRACE(testing::Message()
+                       << "format " << static_cast<int>(format) << " rows " << rows << " inputs " << inputs);
+          const Packed w(format, outputs, inputs);
+          const Matrix x(rows, inputs);
+          Matrix y(rows, outputs);
+          packed_linear(rows, x.view(), w.matrix, y.view());
+          EXPECT_CLOSE(y.dense(), product(x.dense(), w.stored, static_cast<size_t>(inputs)),
+                       is_quantised(format) ? 1e-4 : 1e-5);
+        }
+      }
+    }
+  });
+}
+
+// Batch mates, chunks of a prompt and threads change nothing, to the bit.
+TEST(PackedLinear, GivesARowTheSameNumbersInAnyCompany) {
+  for_each_table([] {
+    for (const WeightFormat format : formats) {
+      const Packed w(format, 210, 600);
+      const Matrix x(40, 600);
+      Matrix all(40, 210), alone(40, 210);
+      packed_linear(40, x.view(), w.matrix, all.view());
+      int64_t first = 0;
+      for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 12}) {
+        const Output to{alone.view()[first], alone.stride};
+        packed_linear(rows, {x.view()[first], x.stride}, w.matrix, to);
+        first += rows;
+      }
+      EXPECT_EQ(all.dense(), alone.dense()) << "format " << static_cast<int>(format);
+    }
+  });
+}
+
+TEST(PackedLinear, ShowsAValueThatIsNotFinite) {
+  for_each_table([] {
+    for (const WeightFormat format : formats) {
+      for (const float bad : {NAN, INFINITY, -INFINITY}) {
+        const Packed w(format, 20, 40);
+        Matrix x(9, 40), y(9, 20);
+        x.at(7, 33) = bad;
+        packed_linear(9, x.view(), w.matrix, y.view());
+        for (int64_t o = 0; o < 20; ++o) {
+          // A weight of 0 may hide an infinity in the formats of floats, but not a NaN.
+          if (is_quantised(format) || std::isnan(bad)) {
+            EXPECT_FALSE(std::isfinite(y.at(7, o)));
+          }
+          EXPECT_TRUE(std::isfinite(y.at(6, o)));
+        }
+      }
+    }
+  });
+}
+
+TEST(PackedLinear, HoldsOutliersToTheErrorOfTheirBlock) {
+  const Packed w(WeightFormat::Q8, 32, 64);
+  Matrix x(1, 64), y(1, 32);
+  x.at(0, 3) = 1e4F;  // in the first block; the second keeps its own scale
+  packed_linear(1, x.view(), w.matrix, y.view());
+  const Doubles expected = product(x.dense(), w.stored, 64);
+  for (int64_t o = 0; o < 32; ++o)
+    EXPECT_NEAR(static_cast<double>(y.at(0, o)), expected[static_cast<size_t>(o)], 1e4 * 1e-4);
+}
+
+}  // namespace
+}  // namespace onceover::kernels
