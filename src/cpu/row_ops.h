@@ -6,19 +6,28 @@
 
 #include "cpu/kernels/experts.h"
 #include "cpu/kernels/norm.h"
+#include "cpu/kernels/packed_matrix.h"
 #include "cpu/kernels/view.h"
 #include "cpu/memory.h"
 #include "plan/plan.h"
 
 namespace onceover::cpu {
 
-// Where a plan's f32 weights lie. Does not own them.
+// Where a plan's weights lie. Does not own them.
 struct WeightTable {
   const std::vector<WeightSpec>* specs;
-  std::vector<const float*> data;  // by WeightId
+  std::vector<const float*> data;  // by WeightId; null where packed
+  // By WeightId, or empty: the matrices of inference. Of a stack of experts the first, the others behind it.
+  std::vector<kernels::PackedMatrix> packed = {};
 
   kernels::Input matrix(WeightId id) const { return {data[id], (*specs)[id].shape.back()}; }
+  const kernels::PackedMatrix* find_packed(WeightId id) const {
+    return packed.empty() || packed[id].data == nullptr ? nullptr : &packed[id];
+  }
 };
+
+// y [rows, outputs] = x [rows, inputs] Wᵀ for a weight of two axes.
+void multiply(const WeightTable& weights, WeightId id, int64_t rows, kernels::Input x, kernels::Output y);
 
 // One step over some rows. Inputs and output start at the same row.
 struct RowWork {

@@ -84,7 +84,20 @@ void backward_expert(const ExpertsShape& s, const ExpertsWeights& w, const Exper
 }  // namespace
 
 void experts_forward(const ExpertsShape& s, const ExpertsWeights& w, Input x, Output y, ExpertsTape& tape) {
-  route(s, w.router, x, tape);
+  const auto product = [](const float* stack, int64_t inputs, int64_t outputs) {
+    return [=](int64_t expert, int64_t rows, Input from, Output to) {
+      linear_forward({rows, inputs, outputs}, from, {stack + expert * inputs * outputs, inputs}, to);
+    };
+  };
+  experts_forward(
+      s, w.router,
+      {product(w.gate, s.width, s.ffn), product(w.up, s.width, s.ffn), product(w.down, s.ffn, s.width)}, x, y,
+      tape);
+}
+
+void experts_forward(const ExpertsShape& s, const float* router, const ExpertProducts& multiply, Input x,
+                     Output y, ExpertsTape& tape) {
+  route(s, router, x, tape);
   const int64_t slots = tape.first_slot.back();
   tape.gate.resize(at(slots * s.ffn));
   tape.up.resize(at(slots * s.ffn));
@@ -93,15 +106,13 @@ void experts_forward(const ExpertsShape& s, const ExpertsWeights& w, Input x, Ou
   for (int64_t e = 0; e < s.experts; ++e) {
     const int64_t first = tape.first_slot[at(e)], count = tape.first_slot[at(e + 1)] - first;
     if (count == 0) continue;
-    const int64_t offset = e * s.ffn * s.width;
     const Output rows{input.data(), s.width}, h{hidden.data(), s.ffn};
     const Output gate{&tape.gate[at(first * s.ffn)], s.ffn}, up{&tape.up[at(first * s.ffn)], s.ffn};
     gather(s, tape, first, count, x, rows);
-    linear_forward({count, s.width, s.ffn}, rows, {w.gate + offset, s.width}, gate);
-    linear_forward({count, s.width, s.ffn}, rows, {w.up + offset, s.width}, up);
+    multiply.gate(e, count, rows, gate);
+    multiply.up(e, count, rows, up);
     swiglu_forward({count, s.ffn}, gate, up, h);
-    linear_forward({count, s.ffn, s.width}, h, {w.down + offset, s.ffn},
-                   {output.data() + first * s.width, s.width});
+    multiply.down(e, count, h, {output.data() + first * s.width, s.width});
   }
   for_slots(s.rows, s.width * s.active, [&](int64_t row) {
     std::fill_n(y[row], s.width, 0.0F);

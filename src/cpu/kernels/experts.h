@@ -8,6 +8,7 @@
 // for a uniform router, and at most balance * experts. Gradients flow through P alone. Threads: gemm's inside
 // an expert, rows outside. Results repeat bit for bit at the same thread count.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "cpu/kernels/view.h"
@@ -42,7 +43,16 @@ struct ExpertsTape {
   double balance_loss = 0;
 };
 
+// y [rows, outputs] = x Wᵀ with the matrix of one expert.
+using ExpertProduct = std::function<void(int64_t expert, int64_t rows, Input x, Output y)>;
+
+struct ExpertProducts {
+  ExpertProduct gate, up, down;
+};
+
 // Overwrites y and tape.
+void experts_forward(const ExpertsShape&, const float* router, const ExpertProducts&, Input x, Output y,
+                     ExpertsTape& tape);
 void experts_forward(const ExpertsShape&, const ExpertsWeights&, Input x, Output y, ExpertsTape& tape);
 
 // Adds to dx and to the weights' gradients. balance_factor is the factor of the balance loss in the total

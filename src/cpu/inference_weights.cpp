@@ -1,0 +1,129 @@
+#include "cpu/inference_weights.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace onceover::cpu {
+namespace {
+
+constexpr std::pair<std::string_view, WeightFormat> names[] = {{"f32", WeightFormat::F32},
+                                                               {"bf16", WeightFormat::BF16},
+                                                               {"f16", WeightFormat::F16},
+                                                               {"q8", WeightFormat::Q8},
+                                                               {"q4", WeightFormat::Q4}};
+
+enum class Use : uint8_t { AsItIs, Matrix, Stack };
+
+Use use_of(const Plan& plan, WeightId id) {
+  Use use = Use::AsItIs;
+  for (const Step& step : plan.steps) {
+    std::visit(
+        Overload{
+            [&](const Embed& o) { use = o.table == id ? Use::Matrix : use; },
+            [&](const Linear& o) { use = o.weight == id ? Use::Matrix : use; },
+            [&](const Logits& o) { use = o.weight == id ? Use::Matrix : use; },
+            [&](const Experts& o) { use = o.gate == id || o.up == id || o.down == id ? Use::Stack : use; },
+            [](const auto&) {},
+        },
+        step.op);
+  }
+  return use;
+}
+
+size_t size(int64_t bytes) { return static_cast<size_t>(bytes); }
+
+}  // namespace
+
+WeightFormat weight_format(std::string_view name) {
+  for (const auto& [known, format] : names) {
+    if (name == known) return format;
+  }
+  throw Error("unknown weight format '{}'; expected f32, bf16, f16, q8 or q4", name);
+}
+
+std::string_view weight_format_name(WeightFormat format) { return names[static_cast<size_t>(format)].first; }
+
+std::optional<PackedShape> packed_shape(const Plan& plan, WeightId id, WeightFormat format) {
+  const Use use = use_of(plan, id);
+  if (use == Use::AsItIs) return {};
+  const WeightSpec& spec = plan.weights[id];
+  const size_t first = spec.shape.size() - 2;
+  const WeightFormat chosen = spec.quantise ? format : WeightFormat::F32;
+  return PackedShape{{chosen, spec.shape[first], spec.shape[first + 1], nullptr},
+                     use == Use::Stack ? spec.shape[0] : 1};
+}
+
+InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
+                                   const std::function<std::vector<float>(WeightId)>& read)
+    : format_(format), specs_(plan.weights), table_{&specs_, {}, {}} {
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) {
+    const std::vector<float> numbers = read(id);
+    if (std::ssize(numbers) != specs_[id].elements()) {
+      throw Error("weight '{}' has {} numbers, expected {}", specs_[id].name, numbers.size(),
+                  specs_[id].elements());
+    }
+    shapes_.push_back(packed_shape(plan, id, format));
+    const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
+    kernels::Buffer& to = owned_.emplace_back((bytes + 3) / 4);
+    table_.packed.emplace_back();
+    table_.data.push_back(nullptr);
+    bytes_ += bytes;
+    if (!shapes_[id]) {
+      std::copy(numbers.begin(), numbers.end(), to.data());
+      table_.data[id] = to.data();
+      continue;
+    }
+    kernels::PackedMatrix& matrix = table_.packed[id] = shapes_[id]->matrix;
+    auto* data = reinterpret_cast<std::byte*>(to.data());
+    for (int64_t i = 0; i < shapes_[id]->count; ++i) {
+      kernels::pack({numbers.data() + i * matrix.outputs * matrix.inputs, matrix.inputs}, matrix,
+                    data + i * matrix.bytes());
+    }
+    matrix.data = data;
+  }
+}
+
+InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format, const TensorMap& tensors,
+                                   const std::string& where, std::shared_ptr<const void> keep)
+    : format_(format), specs_(plan.weights), keep_(std::move(keep)), table_{&specs_, {}, {}} {
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) {
+    const std::string& name = specs_[id].name;
+    shapes_.push_back(packed_shape(plan, id, format));
+    const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) throw Error("{}: tensor '{}' is missing", where, name);
+    const TensorView& tensor = found->second;
+    if (tensor.bytes.size() != size(bytes) || tensor.dtype != (shapes_[id] ? DType::U8 : DType::F32)) {
+      throw Error("{}: tensor '{}' expected {} bytes of {}, found {} of {}", where, name, bytes,
+                  shapes_[id] ? "U8" : "F32", tensor.bytes.size(), dtype_name(tensor.dtype));
+    }
+    table_.packed.push_back(shapes_[id] ? shapes_[id]->matrix : kernels::PackedMatrix{});
+    table_.data.push_back(nullptr);
+    bytes_ += bytes;
+    if (shapes_[id]) {
+      table_.packed[id].data = tensor.bytes.data();
+    } else {
+      table_.data[id] = owned_.emplace_back(specs_[id].elements()).data();
+      std::memcpy(owned_.back().data(), tensor.bytes.data(), tensor.bytes.size());
+    }
+  }
+}
+
+std::span<const std::byte> InferenceWeights::stored(WeightId id) const {
+  if (shapes_[id]) return {table_.packed[id].data, size(shapes_[id]->bytes())};
+  return std::as_bytes(std::span(table_.data[id], size(specs_[id].elements())));
+}
+
+TensorMap InferenceWeights::tensors() const {
+  TensorMap tensors;
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) {
+    const std::span<const std::byte> bytes = stored(id);
+    tensors[specs_[id].name] = shapes_[id] ? TensorView{DType::U8, {std::ssize(bytes)}, bytes}
+                                           : TensorView{DType::F32, specs_[id].shape, bytes};
+  }
+  return tensors;
+}
+
+}  // namespace onceover::cpu
