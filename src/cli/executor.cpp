@@ -56,7 +56,8 @@ int64_t planned_cpu_bytes(const ExecutorChoice& choice, const TrainedModel& mode
 std::unique_ptr<Engine> cpu_engine(const ExecutorChoice& choice, Plan plan,
                                    std::vector<std::vector<float>> weights) {
   check_cpu(choice);
-  return std::make_unique<cpu::InferenceEngine>(std::move(plan), std::move(weights));
+  auto packed = std::make_shared<cpu::InferenceWeights>(plan, cpu::WeightFormat::F32, weights);
+  return std::make_unique<cpu::InferenceEngine>(plan, std::move(packed));
 }
 
 TorchOptions torch_options(const ExecutorChoice& choice, const TrainSettings& settings) {

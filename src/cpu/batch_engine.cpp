@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "cpu/state_file.h"
 
 namespace onceover::cpu {
@@ -26,21 +25,12 @@ struct BatchEngine::Progress {
   }
 };
 
-BatchEngine::BatchEngine(PlanAtDepth plan_at_depth, std::vector<std::vector<float>> weights,
+BatchEngine::BatchEngine(PlanAtDepth plan_at_depth, std::shared_ptr<const InferenceWeights> weights,
                          const EngineOptions& options)
     : plan_at_depth_(std::move(plan_at_depth)), options_(options), weights_(std::move(weights)) {
   if (options.chunk_tokens < 1)
     throw Error("chunk_tokens must be at least 1, found {}", options.chunk_tokens);
   const Plan& plan = at_depth(0).plan;
-  if (weights_.size() != plan.weights.size())
-    throw Error("the plan has {} weights, found {}", plan.weights.size(), weights_.size());
-  table_.specs = &plan.weights;
-  for (size_t i = 0; i < weights_.size(); i++) {
-    const WeightSpec& spec = plan.weights[i];
-    if (std::ssize(weights_[i]) != spec.elements())
-      throw Error("{}: expected {} elements, found {}", spec.name, spec.elements(), weights_[i].size());
-    table_.data.push_back(weights_[i].data());
-  }
   vocabulary_ = plan.steps[plan.logits].width;
 }
 
@@ -51,13 +41,11 @@ DepthPlan& BatchEngine::at_depth(int loops) {
   for (const auto& [depth, other] : plans_) {
     if (other->fingerprint == made->fingerprint) made = other;
   }
-  if (table_.specs) {
-    const auto same = [](const WeightSpec& a, const WeightSpec& b) {
-      return a.name == b.name && a.shape == b.shape;
-    };
-    if (!std::ranges::equal(made->plan.weights, *table_.specs, same))
-      throw Error("the plan of {} loops has other weights than the model", loops);
-  }
+  const auto same = [](const WeightSpec& a, const WeightSpec& b) {
+    return a.name == b.name && a.shape == b.shape;
+  };
+  if (!std::ranges::equal(made->plan.weights, *weights_->table().specs, same))
+    throw Error("the plan of {} loops has other weights than the model", loops);
   return *plans_.emplace(loops, std::move(made)).first->second;
 }
 
@@ -172,7 +160,7 @@ void BatchEngine::run_pass(DepthPlan& plan, std::vector<Progress>& work) {
     taking.push_back(&p);
     rows += count;
   }
-  BatchPass pass(plan, table_, memory_, parts);
+  BatchPass pass(plan, weights_->table(), memory_, parts);
   // Rows that belong together anyway are written where they belong.
   float* logits =
       parts.size() == 1 ? taking[0]->logits : pass_logits_.reserve(pass.logit_rows() * vocabulary_);
@@ -191,10 +179,7 @@ void BatchEngine::run_pass(DepthPlan& plan, std::vector<Progress>& work) {
 }
 
 uint64_t BatchEngine::weights_identity() const {
-  if (weights_identity_ == 0) {
-    for (const auto& weight : weights_)
-      weights_identity_ = hash64(std::as_bytes(std::span(weight)), weights_identity_);
-  }
+  if (weights_identity_ == 0) weights_identity_ = weights_->identity();
   return weights_identity_;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cpu/batch_pass.h"
+#include "cpu/inference_weights.h"
 #include "execution/training_executor.h"
 
 namespace onceover::cpu {
@@ -33,8 +34,8 @@ using SequenceId = int64_t;
 
 class BatchEngine {
  public:
-  // `weights` by WeightId. Error when they do not fit the plan.
-  BatchEngine(PlanAtDepth plan_at_depth, std::vector<std::vector<float>> weights,
+  // Error when the weights are not those of the plan.
+  BatchEngine(PlanAtDepth plan_at_depth, std::shared_ptr<const InferenceWeights> weights,
               const EngineOptions& options = {});
 
   int vocabulary() const { return vocabulary_; }
@@ -96,9 +97,8 @@ class BatchEngine {
 
   PlanAtDepth plan_at_depth_;
   EngineOptions options_;
-  std::vector<std::vector<float>> weights_;
+  std::shared_ptr<const InferenceWeights> weights_;
   std::map<int, std::shared_ptr<DepthPlan>> plans_;  // by loops as asked for
-  WeightTable table_{};
   int vocabulary_ = 0;
   PagePools pools_;
   std::map<SequenceId, Sequence> sequences_;

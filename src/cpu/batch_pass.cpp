@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/kernels/linear.h"
 #include "cpu/kernels/retention.h"
 
 namespace onceover::cpu {
@@ -96,8 +95,7 @@ void BatchPass::run_step(ValueId step, float* logits) {
                  [&](const Attend& o) { attend(step, o); },
                  [&](const Logits& o) {
                    const RowWork work = row_work(step);
-                   kernels::linear_forward({work.rows, work.in_width[0], work.width}, work.in[0],
-                                           weights_.matrix(o.weight), {logits, work.width});
+                   multiply(weights_, o.weight, work.rows, work.in[0], {logits, work.width});
                  },
                  [&](const auto&) {
                    RowWork work = row_work(step);

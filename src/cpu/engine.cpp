@@ -2,7 +2,7 @@
 
 namespace onceover::cpu {
 
-InferenceEngine::InferenceEngine(const Plan& plan, std::vector<std::vector<float>> weights,
+InferenceEngine::InferenceEngine(const Plan& plan, std::shared_ptr<const InferenceWeights> weights,
                                  const EngineOptions& options)
     : batch_([plan](int) { return plan; }, std::move(weights), options), sequence_(batch_.open()) {}
 

@@ -8,8 +8,7 @@ namespace onceover::cpu {
 
 class InferenceEngine : public Engine {
  public:
-  // `weights` by WeightId.
-  InferenceEngine(const Plan& plan, std::vector<std::vector<float>> weights,
+  InferenceEngine(const Plan& plan, std::shared_ptr<const InferenceWeights> weights,
                   const EngineOptions& options = {});
 
   int vocabulary() const override { return batch_.vocabulary(); }

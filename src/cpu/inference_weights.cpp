@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace onceover::cpu {
 namespace {
@@ -61,8 +62,8 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
     const std::vector<float> numbers = read(id);
     if (std::ssize(numbers) != specs_[id].elements()) {
-      throw Error("weight '{}' has {} numbers, expected {}", specs_[id].name, numbers.size(),
-                  specs_[id].elements());
+      throw Error("{}: expected {} elements, found {}", specs_[id].name, specs_[id].elements(),
+                  numbers.size());
     }
     shapes_.push_back(packed_shape(plan, id, format));
     const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
@@ -84,6 +85,14 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
     matrix.data = data;
   }
 }
+
+InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
+                                   const std::vector<std::vector<float>>& weights)
+    : InferenceWeights(plan, format, [&](WeightId id) {
+        if (weights.size() != plan.weights.size())
+          throw Error("the plan has {} weights, found {}", plan.weights.size(), weights.size());
+        return weights[id];
+      }) {}
 
 InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format, const TensorMap& tensors,
                                    const std::string& where, std::shared_ptr<const void> keep)
@@ -114,6 +123,12 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format, const 
 std::span<const std::byte> InferenceWeights::stored(WeightId id) const {
   if (shapes_[id]) return {table_.packed[id].data, size(shapes_[id]->bytes())};
   return std::as_bytes(std::span(table_.data[id], size(specs_[id].elements())));
+}
+
+uint64_t InferenceWeights::identity() const {
+  uint64_t identity = static_cast<uint64_t>(format_) + 1;
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) identity = hash64(stored(id), identity);
+  return identity;
 }
 
 TensorMap InferenceWeights::tensors() const {

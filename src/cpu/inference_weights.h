@@ -37,6 +37,8 @@ class InferenceWeights {
   // Packs what read(id) gives, [elements of the weight], one weight at a time.
   InferenceWeights(const Plan& plan, WeightFormat format,
                    const std::function<std::vector<float>(WeightId)>& read);
+  // Packs these, by WeightId. Error for another number of them.
+  InferenceWeights(const Plan& plan, WeightFormat format, const std::vector<std::vector<float>>& weights);
   // Uses what a quantised checkpoint holds (docs/quantised-format.md) in its place. Error naming `where` for
   // a tensor that is missing or of another size. `tensors` point into what `keep` keeps alive.
   InferenceWeights(const Plan& plan, WeightFormat format, const TensorMap& tensors, const std::string& where,
@@ -49,6 +51,8 @@ class InferenceWeights {
   int64_t bytes() const { return bytes_; }
   // As a quantised checkpoint holds them; views into this object.
   TensorMap tensors() const;
+  // A hash of every number: other weights or another format have another.
+  uint64_t identity() const;
 
  private:
   std::span<const std::byte> stored(WeightId id) const;

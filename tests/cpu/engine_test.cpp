@@ -19,7 +19,8 @@ using test::Model;
 InferenceEngine make_engine(const Model& model, const reference::Weights& weights) {
   std::vector<std::vector<float>> single;
   for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
-  return InferenceEngine(model.plan, std::move(single));
+  return InferenceEngine(model.plan,
+                         std::make_shared<InferenceWeights>(model.plan, WeightFormat::F32, single));
 }
 
 // 1e-5, and a few times what moving the weights by a rounding changes.

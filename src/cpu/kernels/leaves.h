@@ -5,9 +5,9 @@
 // rounding only.
 #pragma once
 #include "cpu/kernels/attention_shape.h"
+#include "cpu/kernels/packed_rows.h"
 #include "cpu/kernels/page.h"
 #include "cpu/kernels/paged_attention.h"
-#include "cpu/kernels/packed_rows.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/view.h"
 

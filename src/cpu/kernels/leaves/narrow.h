@@ -1,5 +1,5 @@
-// Sixteen 16-bit integers at a time, and the narrow floats of packed weights: what the compiler's vectors do
-// not offer in one instruction. ONCEOVER_HAS_AVX2 chooses intrinsics.
+// Numbers of 16 and 8 bits, as weights and caches hold them: what the compiler's vectors do not offer in one
+// instruction. ONCEOVER_INTRINSICS chooses the instructions.
 #pragma once
 #include <cstddef>
 
@@ -51,7 +51,6 @@ ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) {
   return static_cast<uint16_t>(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
 }
 
-
 // y[i] = a[2i] b[2i] + a[2i + 1] b[2i + 1]
 ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
   return reinterpret_cast<i32x8>(
@@ -85,7 +84,6 @@ ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
   return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<const i8x8*>(x), i32x8), v8);
 }
 ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) { return f32_to_f16(x); }
-
 
 ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
   i32x8 y;
