@@ -6,7 +6,7 @@
 // The last argument of each benchmark is the thread count. "peak" is the share of the FMA peak (useful
 // operations only: a masked score does not count; the backward pass of attention counts 5 products, its
 // recomputation of scores included); "memory" the share of the read bandwidth, by the bytes that must move at
-// least once. Both are per second of processor time (cpu/fma_peak.h), each ceiling taken anew, best of three,
+// least once. Both are per second of processor time (cpu/ceilings.h), each ceiling taken anew, best of three,
 // before the benchmark that it is compared with; "Time" is wall.
 #include <benchmark/benchmark.h>
 #include <omp.h>
@@ -14,8 +14,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bench/ceilings.h"
-#include "cpu/fma_peak.h"
+#include "cpu/ceilings.h"
 #include "cpu/kernels/adamw.h"
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/cross_entropy.h"
@@ -69,7 +68,7 @@ void measure_flops(State& state, int threads, double operations, F work) {
 template <class F>
 void measure_bytes(State& state, int threads, double bytes, F work) {
   omp_set_num_threads(threads);
-  const double bandwidth = read_bandwidth(threads), rate = bytes * runs_per_second(state, work);
+  const double bandwidth = cpu::read_bandwidth(threads), rate = bytes * runs_per_second(state, work);
   state.counters["GB/cpu-s"] = rate / 1e9;
   state.counters["memory"] = rate / bandwidth;
 }

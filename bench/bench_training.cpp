@@ -21,7 +21,7 @@
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
-#include "cpu/fma_peak.h"
+#include "cpu/ceilings.h"
 #include "cpu/trainer.h"
 #include "execution/torch_module.h"
 #include "weights/init.h"

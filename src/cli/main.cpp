@@ -33,6 +33,7 @@ constexpr Verb verbs[] = {
     {"compare", "train several models on one budget and compare them", compare_verb},
     {"generate", "continue a text", generate_verb},
     {"perplexity", "measure how well a model foretells a text", perplexity_verb},
+    {"bench", "measure the speed of inference", bench_verb},
     {"report", "draw the curves of training runs on one page", report_verb},
     {"docs", "print a generated page of docs/: cli or config", docs_verb},
 };

@@ -10,6 +10,13 @@
 
 namespace onceover::cpu {
 
+KvType kv_type(std::string_view name) {
+  if (name == "f32") return KvType::F32;
+  if (name == "f16") return KvType::F16;
+  if (name == "q8") return KvType::Q8;
+  throw Error("unknown format of keys and values '{}'; expected f32, f16 or q8", name);
+}
+
 // A part of a call, so many of its tokens taken.
 struct BatchEngine::Progress {
   Sequence* sequence;
@@ -143,6 +150,16 @@ std::span<const float> BatchEngine::run(std::span<const Part> parts) {
     while (!progress.empty()) run_pass(*plan, progress);
   }
   return logits_;
+}
+
+void BatchEngine::pretend(SequenceId id, int64_t tokens) {
+  SequenceState& state = find(id).state;
+  for (int64_t left = tokens; left > 0;) {
+    const int64_t count = std::min(options_.chunk_tokens, left);
+    make_room(state.bytes_to_take(count, count));
+    state.append_zeros(count);
+    left -= count;
+  }
 }
 
 // Where a sequence's tokens are cut into pieces depends on itself alone; how many pieces of different

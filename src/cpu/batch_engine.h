@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "cpu/batch_pass.h"
@@ -20,6 +21,9 @@
 #include "execution/training_executor.h"
 
 namespace onceover::cpu {
+
+// "f32", "f16" or "q8"; Error for another name, naming these.
+KvType kv_type(std::string_view name);
 
 struct EngineOptions {
   int64_t chunk_tokens = 256;
@@ -57,6 +61,10 @@ class BatchEngine {
   // until the next call. Error, with every state unchanged, for a token outside the vocabulary, a sequence
   // that occurs twice, logit_rows out of range, or more bytes than max_kv_bytes.
   std::span<const float> run(std::span<const Part> parts);
+
+  // Appends the state of so many tokens without running the model: keys, values and matrices are zeros. For
+  // measuring at a depth. Error as run().
+  void pretend(SequenceId, int64_t tokens);
 
   int64_t tokens(SequenceId) const;
   int loops(SequenceId) const;  // iterations that its tokens pass

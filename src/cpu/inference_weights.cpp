@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "weights/init.h"
 
 namespace onceover::cpu {
 namespace {
@@ -56,34 +57,62 @@ std::optional<PackedShape> packed_shape(const Plan& plan, WeightId id, WeightFor
                      use == Use::Stack ? spec.shape[0] : 1};
 }
 
-InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
-                                   const std::function<std::vector<float>(WeightId)>& read)
+InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format)
     : format_(format), specs_(plan.weights), table_{&specs_, {}, {}} {
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
-    const std::vector<float> numbers = read(id);
-    if (std::ssize(numbers) != specs_[id].elements()) {
-      throw Error("{}: expected {} elements, found {}", specs_[id].name, specs_[id].elements(),
-                  numbers.size());
-    }
     shapes_.push_back(packed_shape(plan, id, format));
     const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
-    kernels::Buffer& to = owned_.emplace_back((bytes + 3) / 4);
-    table_.packed.emplace_back();
-    table_.data.push_back(nullptr);
+    owned_.emplace_back((bytes + 3) / 4);
     bytes_ += bytes;
+    table_.packed.push_back(shapes_[id] ? shapes_[id]->matrix : kernels::PackedMatrix{});
+    table_.data.push_back(shapes_[id] ? nullptr : owned_[id].data());
+    if (shapes_[id]) table_.packed[id].data = storage(id);
+  }
+}
+
+std::byte* InferenceWeights::storage(WeightId id) { return reinterpret_cast<std::byte*>(owned_[id].data()); }
+
+InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
+                                   const std::function<std::vector<float>(WeightId)>& read)
+    : InferenceWeights(plan, format) {
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) {
+    const std::vector<float> numbers = read(id);
+    if (std::ssize(numbers) != specs_[id].elements())
+      throw Error("{}: expected {} elements, found {}", specs_[id].name, specs_[id].elements(),
+                  numbers.size());
     if (!shapes_[id]) {
-      std::copy(numbers.begin(), numbers.end(), to.data());
-      table_.data[id] = to.data();
+      std::copy(numbers.begin(), numbers.end(), owned_[id].data());
       continue;
     }
-    kernels::PackedMatrix& matrix = table_.packed[id] = shapes_[id]->matrix;
-    auto* data = reinterpret_cast<std::byte*>(to.data());
+    const kernels::PackedMatrix& matrix = table_.packed[id];
     for (int64_t i = 0; i < shapes_[id]->count; ++i) {
       kernels::pack({numbers.data() + i * matrix.outputs * matrix.inputs, matrix.inputs}, matrix,
-                    data + i * matrix.bytes());
+                    storage(id) + i * matrix.bytes());
     }
-    matrix.data = data;
   }
+}
+
+std::shared_ptr<const InferenceWeights> InferenceWeights::random(const Plan& plan, WeightFormat format) {
+  const std::shared_ptr<InferenceWeights> made(new InferenceWeights(plan, format));
+  constexpr int64_t drawn_panels = 8;
+  constexpr uint64_t seed = 1;
+  for (WeightId id = 0; id < std::ssize(plan.weights); ++id) {
+    WeightSpec spec = plan.weights[id];
+    if (!made->shapes_[id]) {
+      initialise(spec, seed, {made->owned_[id].data(), size(spec.elements())});
+      continue;
+    }
+    kernels::PackedMatrix matrix = made->table_.packed[id];
+    matrix.outputs = std::min(matrix.outputs, drawn_panels * kernels::panel_outputs);
+    spec.shape = {matrix.outputs, matrix.inputs};
+    std::vector<float> numbers(size(spec.elements()));
+    initialise(spec, seed, numbers);
+    std::byte* data = made->storage(id);
+    kernels::pack({numbers.data(), matrix.inputs}, matrix, data);
+    for (int64_t done = matrix.bytes(), all = made->shapes_[id]->bytes(); done < all; done *= 2)
+      std::memcpy(data + done, data, size(std::min(done, all - done)));
+  }
+  return made;
 }
 
 InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,

@@ -43,6 +43,9 @@ class InferenceWeights {
   // a tensor that is missing or of another size. `tensors` point into what `keep` keeps alive.
   InferenceWeights(const Plan& plan, WeightFormat format, const TensorMap& tensors, const std::string& where,
                    std::shared_ptr<const void> keep);
+  // Numbers that are good for measuring speed and nothing else: the first panels of a matrix are drawn from
+  // its Init, the others repeat them.
+  static std::shared_ptr<const InferenceWeights> random(const Plan& plan, WeightFormat format);
   InferenceWeights(const InferenceWeights&) = delete;
   InferenceWeights& operator=(const InferenceWeights&) = delete;
 
@@ -55,6 +58,8 @@ class InferenceWeights {
   uint64_t identity() const;
 
  private:
+  InferenceWeights(const Plan& plan, WeightFormat format);  // with storage, unfilled
+  std::byte* storage(WeightId id);
   std::span<const std::byte> stored(WeightId id) const;
 
   WeightFormat format_;

@@ -51,6 +51,16 @@ void SequenceState::advance(int64_t count) {
   }
 }
 
+void SequenceState::append_zeros(int64_t count) {
+  for (size_t i = 0; i < slots_.size(); i++) {
+    auto* rows = std::get_if<PagedRows>(&slots_[i]);
+    if (!rows) continue;
+    const std::vector<float> zeros(static_cast<size_t>(plan_->analysis.slots[i].width));
+    rows->append({zeros.data(), 0}, count);
+  }
+  advance(count);
+}
+
 void SequenceState::truncate(int64_t tokens) {
   if (tokens < 0 || tokens > tokens_)
     throw Error("cannot go back to {} tokens: the sequence has {}", tokens, tokens_);

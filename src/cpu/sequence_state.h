@@ -35,6 +35,8 @@ class SequenceState {
 
   // After a pass has appended `count` rows to every slot.
   void advance(int64_t count);
+  // Appends `count` rows of zeros to every slot.
+  void append_zeros(int64_t count);
   // Error when the state after `tokens` tokens is no longer held; the state is then unchanged.
   void truncate(int64_t tokens);
 

@@ -7,7 +7,7 @@
 
 #include "analysis/loops.h"
 #include "base/error.h"
-#include "cpu/fma_peak.h"
+#include "cpu/ceilings.h"
 #include "cpu/kernels/adamw.h"
 
 namespace onceover::cpu {

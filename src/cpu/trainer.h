@@ -33,7 +33,7 @@ class Trainer : public TrainingExecutor {
   void write(WeightId id, Tensor which, std::span<const float> values) override;
   std::string find_nonfinite(const TokenBatch& batch, const Depth& depth) override;
   std::vector<double> loop_rms(const TokenBatch& batch, const Depth& depth) override;
-  double peak_flops() const override;  // measured, fma_peak.h
+  double peak_flops() const override;  // measured, ceilings.h
   int64_t planned_bytes() const override;
 
  private:

@@ -1,4 +1,4 @@
-#include "cpu/fma_peak.h"
+#include "cpu/ceilings.h"
 
 #include <gtest/gtest.h>
 
