@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
-#include <vector>
 
+#include "cpu/kernels/buffer.h"
 #include "cpu/kernels/leaves.h"
 
 namespace onceover::cpu {
@@ -80,8 +80,13 @@ double fma_rate(int threads, Clock clock) {
 
 template <class Clock>
 double read_rate(int threads, Clock clock) {
-  static const std::vector<float> memory(64 << 20, 1.0F);
-  const int64_t part = std::ssize(memory) / threads;
+  constexpr int64_t floats = 64 << 20;
+  static const kernels::Buffer memory = [] {
+    kernels::Buffer filled(floats);
+    std::fill_n(filled.data(), floats, 1.0F);
+    return filled;
+  }();
+  const int64_t part = floats / threads;
   return best_rate(threads, static_cast<double>(part) * sizeof(float), clock, [&](int thread) {
     return kernels::leaves().sum_squares(part, memory.data() + part * thread);
   });

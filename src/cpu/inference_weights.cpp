@@ -59,18 +59,22 @@ std::optional<PackedShape> packed_shape(const Plan& plan, WeightId id, WeightFor
 
 InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format)
     : format_(format), specs_(plan.weights), table_{&specs_, {}, {}} {
+  kernels::Carver part{nullptr};
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
     shapes_.push_back(packed_shape(plan, id, format));
     const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
-    owned_.emplace_back((bytes + 3) / 4);
     bytes_ += bytes;
+    part.take((bytes + 3) / 4);
+  }
+  part = {arena_.reserve(part.used)};
+  for (WeightId id = 0; id < std::ssize(specs_); ++id) {
+    const int64_t floats = shapes_[id] ? (shapes_[id]->bytes() + 3) / 4 : specs_[id].elements();
+    parts_.push_back(part.take(floats));
+    table_.data.push_back(shapes_[id] ? nullptr : parts_[id]);
     table_.packed.push_back(shapes_[id] ? shapes_[id]->matrix : kernels::PackedMatrix{});
-    table_.data.push_back(shapes_[id] ? nullptr : owned_[id].data());
-    if (shapes_[id]) table_.packed[id].data = storage(id);
+    if (shapes_[id]) table_.packed[id].data = reinterpret_cast<std::byte*>(parts_[id]);
   }
 }
-
-std::byte* InferenceWeights::storage(WeightId id) { return reinterpret_cast<std::byte*>(owned_[id].data()); }
 
 InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
                                    const std::function<std::vector<float>(WeightId)>& read)
@@ -81,13 +85,13 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format,
       throw Error("{}: expected {} elements, found {}", specs_[id].name, specs_[id].elements(),
                   numbers.size());
     if (!shapes_[id]) {
-      std::copy(numbers.begin(), numbers.end(), owned_[id].data());
+      std::copy(numbers.begin(), numbers.end(), parts_[id]);
       continue;
     }
     const kernels::PackedMatrix& matrix = table_.packed[id];
     for (int64_t i = 0; i < shapes_[id]->count; ++i) {
       kernels::pack({numbers.data() + i * matrix.outputs * matrix.inputs, matrix.inputs}, matrix,
-                    storage(id) + i * matrix.bytes());
+                    reinterpret_cast<std::byte*>(parts_[id]) + i * matrix.bytes());
     }
   }
 }
@@ -99,7 +103,7 @@ std::shared_ptr<const InferenceWeights> InferenceWeights::random(const Plan& pla
   for (WeightId id = 0; id < std::ssize(plan.weights); ++id) {
     WeightSpec spec = plan.weights[id];
     if (!made->shapes_[id]) {
-      initialise(spec, seed, {made->owned_[id].data(), size(spec.elements())});
+      initialise(spec, seed, {made->parts_[id], size(spec.elements())});
       continue;
     }
     kernels::PackedMatrix matrix = made->table_.packed[id];
@@ -107,7 +111,7 @@ std::shared_ptr<const InferenceWeights> InferenceWeights::random(const Plan& pla
     spec.shape = {matrix.outputs, matrix.inputs};
     std::vector<float> numbers(size(spec.elements()));
     initialise(spec, seed, numbers);
-    std::byte* data = made->storage(id);
+    auto* data = reinterpret_cast<std::byte*>(made->parts_[id]);
     kernels::pack({numbers.data(), matrix.inputs}, matrix, data);
     for (int64_t done = matrix.bytes(), all = made->shapes_[id]->bytes(); done < all; done *= 2)
       std::memcpy(data + done, data, size(std::min(done, all - done)));
@@ -137,15 +141,13 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format, const 
       throw Error("{}: tensor '{}' expected {} bytes of {}, found {} of {}", where, name, bytes,
                   shapes_[id] ? "U8" : "F32", tensor.bytes.size(), dtype_name(tensor.dtype));
     }
+    // The kernels read floats where they lie.
+    if (reinterpret_cast<uintptr_t>(tensor.bytes.data()) % alignof(float) != 0)
+      throw Error("{}: tensor '{}' does not begin at a multiple of 4 bytes", where, name);
     table_.packed.push_back(shapes_[id] ? shapes_[id]->matrix : kernels::PackedMatrix{});
-    table_.data.push_back(nullptr);
+    table_.data.push_back(shapes_[id] ? nullptr : reinterpret_cast<const float*>(tensor.bytes.data()));
+    if (shapes_[id]) table_.packed[id].data = tensor.bytes.data();
     bytes_ += bytes;
-    if (shapes_[id]) {
-      table_.packed[id].data = tensor.bytes.data();
-    } else {
-      table_.data[id] = owned_.emplace_back(specs_[id].elements()).data();
-      std::memcpy(owned_.back().data(), tensor.bytes.data(), tensor.bytes.size());
-    }
   }
 }
 

@@ -59,13 +59,13 @@ class InferenceWeights {
 
  private:
   InferenceWeights(const Plan& plan, WeightFormat format);  // with storage, unfilled
-  std::byte* storage(WeightId id);
   std::span<const std::byte> stored(WeightId id) const;
 
   WeightFormat format_;
   std::vector<WeightSpec> specs_;
   std::vector<std::optional<PackedShape>> shapes_;  // by WeightId
-  std::vector<kernels::Buffer> owned_;
+  kernels::Buffer arena_;
+  std::vector<float*> parts_;  // of the arena, by WeightId
   std::shared_ptr<const void> keep_;
   WeightTable table_{};
   int64_t bytes_ = 0;

@@ -13,6 +13,9 @@ static_assert(panel_outputs == tile_columns);
 
 constexpr int64_t block_pairs = block_inputs / 2;
 
+// How far ahead of its use a weight is asked for.
+constexpr int64_t prefetch_bytes = 2048;
+
 // Inputs of a panel that are unpacked at a time: 16 KiB of floats, half of the L1 cache.
 constexpr int64_t slice_inputs = 256;
 
@@ -56,6 +59,7 @@ ONCEOVER_LEAF_INLINE i16x16 load_pairs(const std::byte* block, int64_t pair, int
 template <WeightFormat format, int64_t rows>
 ONCEOVER_LEAF_INLINE void few_integers(const std::byte* panel, int64_t blocks, const RowGroup& x,
                                        v8 (&left)[rows], v8 (&right)[rows]) {
+  constexpr int64_t line_pairs = format == WeightFormat::Q8 ? 2 : 4;  // in a cache line
   const int16_t* q = x.q;
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(format)) {
     i32x8 low[rows], high[rows];
@@ -63,12 +67,9 @@ ONCEOVER_LEAF_INLINE void few_integers(const std::byte* panel, int64_t blocks, c
     for (int64_t r = 0; r < rows; ++r) {
       low[r] = high[r] = splat_int(format == WeightFormat::Q4 ? x.offset[b * rows + r] : 0);
     }
-    __builtin_prefetch(panel + 2048);
-    __builtin_prefetch(panel + 2048 + 64);
-    __builtin_prefetch(panel + 2048 + 128);
-    __builtin_prefetch(panel + 2048 + 192);
 #pragma GCC unroll 16
     for (int64_t pair = 0; pair < block_pairs; ++pair, q += 2 * rows) {
+      if (pair % line_pairs == 0) __builtin_prefetch(panel + prefetch_bytes + pair / line_pairs * 64);
       const i16x16 w_low = load_pairs<format>(panel, pair, 0), w_high = load_pairs<format>(panel, pair, 1);
 #pragma GCC unroll 8
       for (int64_t r = 0; r < rows; ++r) {
@@ -95,7 +96,7 @@ ONCEOVER_LEAF_INLINE void few_floats(const std::byte* panel, int64_t inputs, con
   for (int64_t i = 0; i < inputs; ++i, values += rows, panel += panel_outputs * weight_bytes<format>) {
     const v8 w_left = load_weights<format>(panel),
              w_right = load_weights<format>(panel + 8 * weight_bytes<format>);
-    __builtin_prefetch(panel + 2048);
+    __builtin_prefetch(panel + prefetch_bytes);
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
       const v8 value = splat(values[r]);

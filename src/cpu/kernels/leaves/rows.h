@@ -26,6 +26,7 @@ constexpr int64_t double_block = 512;
 ONCEOVER_LEAF double sum_squares(int64_t n, const float* x) {
   double total = 0;
   for (int64_t i = 0; i < n; i += double_block) {
+    for (int64_t j = 0; j < double_block; j += 16) __builtin_prefetch(x + i + double_block + j);
     total += dot(n - i < double_block ? n - i : double_block, x + i, x + i);
   }
   return total;
