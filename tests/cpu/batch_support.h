@@ -1,0 +1,84 @@
+// A tiny model with random weights, engines for it, and what the oracle says of its logits.
+#pragma once
+#include <gtest/gtest.h>
+
+#include "architectures/registry.h"
+#include "cpu/batch_engine.h"
+#include "support/models.h"
+#include "support/oracle.h"
+#include "support/random.h"
+
+namespace onceover::cpu {
+
+inline std::vector<std::vector<float>> single_precision(const reference::Weights& weights) {
+  std::vector<std::vector<float>> single;
+  for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
+  return single;
+}
+
+// How far an engine's logits may be from the oracle's, over the largest of them: this much, and a few times
+// what moving the weights by a rounding changes. A rounded key may send a row to another expert, so routed
+// plans are compared in f32 alone.
+struct KvTolerance {
+  KvType type;
+  const char* name;
+  double logits;
+};
+constexpr KvTolerance kv_tolerances[] = {
+    {KvType::F32, "f32", 1e-5}, {KvType::F16, "f16", 2e-2}, {KvType::Q8, "q8", 0.3}};
+
+inline bool is_routed(const Plan& plan) {
+  return std::ranges::any_of(plan.steps, [](const Step& s) { return std::holds_alternative<Experts>(s.op); });
+}
+
+class Subject {
+ public:
+  Subject(test::Model model, uint64_t seed)
+      : model_(std::move(model)), weights_(test::random_weights(model_.plan, seed)) {}
+
+  const test::Model& model() const { return model_; }
+  int vocabulary() const { return model_.config.vocab_size; }
+
+  // 0 loops = those of the model.
+  Plan plan(int loops = 0) const { return loops == 0 ? model_.plan : build(model_.config, Run{loops}); }
+  BatchEngine engine(const EngineOptions& options = {}) const {
+    return BatchEngine([this](int loops) { return plan(loops); }, single_precision(weights_), options);
+  }
+  reference::RowsOf oracle(std::span<const int32_t> tokens, int loops = 0) const {
+    return test::all_logits(plan(loops), weights_, tokens);
+  }
+  // The oracle's, with weights moved by a rounding.
+  reference::RowsOf moved_oracle(std::span<const int32_t> tokens, int loops = 0) const {
+    return test::all_logits(plan(loops), test::moved_by_rounding(weights_), tokens);
+  }
+
+ private:
+  test::Model model_;
+  reference::Weights weights_;
+};
+
+// Looked up by token; logits are for the token before.
+class ExpectedLogits {
+ public:
+  ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
+      : exact_(subject.oracle(tokens, loops)), moved_(subject.moved_oracle(tokens, loops)) {}
+
+  void expect_near(std::span<const float> found, int64_t row, double tolerance) const {
+    const auto& exact = exact_.at(row);
+    ASSERT_LT(test::relative_difference(found, exact),
+              tolerance + 5 * test::relative_difference(moved_.at(row), exact))
+        << "row " << row;
+  }
+
+ private:
+  reference::RowsOf exact_, moved_;
+};
+
+inline std::vector<float> feed(BatchEngine& engine, SequenceId id, std::span<const int32_t> tokens,
+                               int64_t logit_rows = 1) {
+  const BatchEngine::Part part{id, tokens, logit_rows};
+  const auto logits = engine.run({&part, 1});
+  return {logits.begin(), logits.end()};
+}
+
+}  // namespace onceover::cpu
