@@ -4,9 +4,10 @@
 // One call takes tokens of many sequences, at different positions and of different depths. It computes only
 // the rows that are demanded: of a prompt, layers that feed nothing but the logits run the rows whose logits
 // are asked for. Tokens are taken in pieces of at most chunk_tokens for each sequence, so scratch memory does
-// not grow with a prompt; results do not depend on the pieces beyond rounding, nor on the other sequences of
-// a call as far as the kernels do not (docs/performance.md). A depth is the number of loops; all share the
-// weights. Not thread-safe; kernels use OpenMP's threads.
+// not grow with a prompt; results do not depend on the pieces beyond rounding. The logits of a sequence are
+// the same bits whatever other sequences the call holds, in whatever place, with any number of threads: its
+// own pieces decide how it is computed. A depth is the number of loops; all share the weights. Not
+// thread-safe; kernels use OpenMP's threads.
 #pragma once
 #include <filesystem>
 #include <functional>

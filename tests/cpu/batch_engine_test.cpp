@@ -228,7 +228,6 @@ TEST(BatchEngine, RefusesCallsThatMakeNoSense) {
   EXPECT_EQ(engine.tokens(id), 0);
   EXPECT_TRUE(engine.run({}).empty());
   EXPECT_THROW(subject.engine({.chunk_tokens = 0}), Error);
-  EXPECT_THROW(BatchEngine([&](int) { return subject.plan(); }, {}), Error);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "architectures/registry.h"
 #include "cpu/batch_engine.h"
 #include "support/models.h"
@@ -10,10 +13,10 @@
 
 namespace onceover::cpu {
 
-inline std::vector<std::vector<float>> single_precision(const reference::Weights& weights) {
+inline std::shared_ptr<const InferenceWeights> packed(const Plan& plan, const reference::Weights& weights) {
   std::vector<std::vector<float>> single;
   for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
-  return single;
+  return std::make_shared<InferenceWeights>(plan, WeightFormat::F32, single);
 }
 
 // How far an engine's logits may be from the oracle's, over the largest of them: this much, and a few times
@@ -34,7 +37,9 @@ inline bool is_routed(const Plan& plan) {
 class Subject {
  public:
   Subject(test::Model model, uint64_t seed)
-      : model_(std::move(model)), weights_(test::random_weights(model_.plan, seed)) {}
+      : model_(std::move(model)),
+        weights_(test::random_weights(model_.plan, seed)),
+        packed_(packed(model_.plan, weights_)) {}
 
   const test::Model& model() const { return model_; }
   int vocabulary() const { return model_.config.vocab_size; }
@@ -42,7 +47,7 @@ class Subject {
   // 0 loops = those of the model.
   Plan plan(int loops = 0) const { return loops == 0 ? model_.plan : build(model_.config, Run{loops}); }
   BatchEngine engine(const EngineOptions& options = {}) const {
-    return BatchEngine([this](int loops) { return plan(loops); }, single_precision(weights_), options);
+    return BatchEngine([this](int loops) { return plan(loops); }, packed_, options);
   }
   reference::RowsOf oracle(std::span<const int32_t> tokens, int loops = 0) const {
     return test::all_logits(plan(loops), weights_, tokens);
@@ -55,6 +60,7 @@ class Subject {
  private:
   test::Model model_;
   reference::Weights weights_;
+  std::shared_ptr<const InferenceWeights> packed_;
 };
 
 // Looked up by token; logits are for the token before.

@@ -5,6 +5,7 @@
 
 #include "cpu/kernels/leaves.h"
 #include "cpu/kernels/linear.h"
+#include "cpu/kernels/threads.h"
 
 namespace onceover::kernels {
 namespace {
@@ -12,6 +13,20 @@ namespace {
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 bool is_real(const ExpertsShape& s, int64_t row) { return !s.real || s.real[row] != 0; }
+
+// 8 rows at a time, whatever their number: a row's choice must not depend on the rows beside it.
+void multiply_router(const ExpertsShape& s, const float* router, Input x, Output p) {
+  constexpr int64_t rows_at_once = 8;
+  const int64_t groups = (s.rows + rows_at_once - 1) / rows_at_once;
+  const int threads =
+      threads_for(static_cast<double>(s.rows * s.experts) * static_cast<double>(s.width), groups);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t first = group * rows_at_once;
+    leaves().linear_few(std::min(rows_at_once, s.rows - first), s.experts, s.width, {x[first], x.stride},
+                        {router, s.width}, {p[first], p.stride});
+  }
+}
 
 void choose_row(const ExpertsShape& s, const float* p, int32_t* order, int32_t* chosen, float* weights) {
   std::iota(order, order + s.experts, 0);
@@ -92,7 +107,7 @@ void route(const ExpertsShape& s, const float* router, Input x, ExpertsTape& tap
   tape.chosen.assign(at(s.rows * s.active), -1);
   tape.weights.assign(tape.chosen.size(), 0);
   const Output p{tape.probabilities.data(), s.experts};
-  linear_forward({s.rows, s.width, s.experts}, x, {router, s.width}, p);
+  multiply_router(s, router, x, p);
   std::vector<int32_t> order(at(s.experts));
   for (int64_t row = 0; row < s.rows; ++row) {
     if (!is_real(s, row)) continue;
