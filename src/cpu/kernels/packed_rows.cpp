@@ -8,6 +8,7 @@ namespace onceover::kernels {
 
 void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
   format_ = format, rows_ = rows, inputs_ = inputs;
+  as_bytes_ = format == WeightFormat::Q4 && groups() > 1;
   if (!is_quantised(format)) {
     values_.reserve(rows * inputs);
     return;
@@ -21,10 +22,20 @@ int64_t PackedRows::groups() const { return (rows_ + leaves().tile_rows - 1) / l
 
 RowGroup PackedRows::group(int64_t index) const {
   const int64_t first = index * leaves().tile_rows, rows = std::min(leaves().tile_rows, rows_ - first);
-  if (!is_quantised(format_)) return {rows, values_.data() + first * inputs_, nullptr, nullptr, nullptr};
-  const int64_t blocks = blocks_of(inputs_);
-  return {rows, nullptr, reinterpret_cast<int16_t*>(values_.data()) + first * blocks * block_inputs,
-          scales_.data() + first * blocks, reinterpret_cast<int32_t*>(offsets_.data()) + first * blocks};
+  RowGroup group{rows, nullptr, nullptr, nullptr, nullptr, nullptr};
+  if (!is_quantised(format_)) {
+    group.values = values_.data() + first * inputs_;
+    return group;
+  }
+  const int64_t blocks = blocks_of(inputs_), numbers = first * blocks * block_inputs;
+  if (as_bytes_) {
+    group.bytes = reinterpret_cast<int8_t*>(values_.data()) + numbers;
+  } else {
+    group.q = reinterpret_cast<int16_t*>(values_.data()) + numbers;
+  }
+  group.scales = scales_.data() + first * blocks;
+  group.offset = reinterpret_cast<int32_t*>(offsets_.data()) + first * blocks;
+  return group;
 }
 
 }  // namespace onceover::kernels

@@ -2,10 +2,12 @@
 // multiplies.
 //
 // Rows lie in groups of Leaves::tile_rows, the last as long as it comes. F32, F16 and BF16 weights meet
-// floats: [inputs][rows of the group]. Q8 and Q4 weights meet 16-bit integers, [pairs of inputs][rows][2 of
-// the pair], with a scale for each row's block of 32 inputs: x = scale * q, |q| <= 32767. Sixteen bits
-// because AVX2 multiplies them at twice the rate of floats and never saturates; with eight, an outlier costs
-// accuracy.
+// floats: [inputs][rows of the group]. Q8 and Q4 weights meet integers with a scale for each row's block of
+// 32 inputs: x = scale * q.
+//
+// Q8 meets 16 bits, |q| <= 32767: AVX2 multiplies pairs of them at twice the rate of floats and never
+// saturates, and an outlier costs no accuracy. Q4 meets 8 bits, |q| <= 127, as bytes where there is more than
+// one group: fours of them multiply at twice that rate again, and the weight's own error is ten times theirs.
 #pragma once
 #include <cstdint>
 
@@ -18,7 +20,8 @@ namespace onceover::kernels {
 struct RowGroup {
   int64_t rows;
   float* values;    // floats
-  int16_t* q;       // integers
+  int16_t* q;       // integers as [pairs of inputs][rows][2]; null where they are bytes
+  int8_t* bytes;    // integers as [fours of inputs][rows][4]; null where they are not
   float* scales;    // [blocks][rows]
   int32_t* offset;  // [blocks][rows]: -8 * sum of the block's q, what a Q4 weight's bias of 8 adds
 };
@@ -35,6 +38,7 @@ class PackedRows {
  private:
   WeightFormat format_ = WeightFormat::F32;
   int64_t rows_ = 0, inputs_ = 0;
+  bool as_bytes_ = false;
   Buffer values_, scales_, offsets_;
 };
 

@@ -38,6 +38,18 @@ ONCEOVER_LEAF_INLINE i16x16 splat_pair(const int16_t* x) {
   return reinterpret_cast<i16x16>(splat_int(both));
 }
 
+// Pairs (a0, a1) and (b0, b1) of numbers below 256 as bytes a0, a1, b0, b1.
+ONCEOVER_LEAF_INLINE i16x16 join_bytes(i16x16 a, i16x16 b) {
+  const auto x = reinterpret_cast<u32x8>(a), y = reinterpret_cast<u32x8>(b);
+  return reinterpret_cast<i16x16>(((x | x >> 8) & 0xFFFFU) | (y | y >> 8) << 16);
+}
+
+ONCEOVER_LEAF_INLINE i16x16 splat_four(const int8_t* x) {
+  int32_t four;
+  std::memcpy(&four, x, sizeof(four));
+  return reinterpret_cast<i16x16>(splat_int(four));
+}
+
 #ifdef ONCEOVER_INTRINSICS
 
 ONCEOVER_LEAF_INLINE v8 widen(const uint16_t* x) {
@@ -55,6 +67,13 @@ ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) {
 ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
   return reinterpret_cast<i32x8>(
       _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+
+// y[i] = a[2i] b[2i] + a[2i + 1] b[2i + 1] of the bytes in a, without sign, and in b, with one. The sum must
+// fit.
+ONCEOVER_LEAF_INLINE i16x16 multiply_bytes(i16x16 a, i16x16 b) {
+  return reinterpret_cast<i16x16>(
+      _mm256_maddubs_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 
 // 16 bytes as signed integers.
@@ -88,6 +107,16 @@ ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) { return f32_to_f16(x); }
 ONCEOVER_LEAF_INLINE i32x8 multiply_pairs(i16x16 a, i16x16 b) {
   i32x8 y;
   for (int i = 0; i < 8; ++i) y[i] = a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
+  return y;
+}
+
+ONCEOVER_LEAF_INLINE i16x16 multiply_bytes(i16x16 a, i16x16 b) {
+  typedef uint8_t u8x32 __attribute__((vector_size(32)));
+  typedef int8_t i8x32 __attribute__((vector_size(32)));
+  const auto x = reinterpret_cast<u8x32>(a);
+  const auto z = reinterpret_cast<i8x32>(b);
+  i16x16 y;
+  for (int i = 0; i < 16; ++i) y[i] = static_cast<int16_t>(x[2 * i] * z[2 * i] + x[2 * i + 1] * z[2 * i + 1]);
   return y;
 }
 

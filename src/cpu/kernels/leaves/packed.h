@@ -11,7 +11,7 @@ namespace onceover::kernels::ONCEOVER_ISA {
 
 static_assert(panel_outputs == tile_columns);
 
-constexpr int64_t block_pairs = block_inputs / 2;
+constexpr int64_t block_pairs = block_inputs / 2, block_fours = block_inputs / 4;
 
 // How far ahead of its use a weight is asked for.
 constexpr int64_t prefetch_bytes = 2048;
@@ -22,7 +22,7 @@ constexpr int64_t slice_inputs = 256;
 // Unpacked weights of a slice.
 struct Slice {
   float* values;   // [inputs][16]
-  int16_t* pairs;  // [pairs][16][2]
+  int16_t* pairs;  // Q8: [pairs][16][2]; Q4: bytes [fours][16][4]
   float* scales;   // [blocks][16]
 };
 
@@ -141,6 +141,26 @@ ONCEOVER_LEAF void few_rows_of(const PackedMatrix& w, int64_t first_panel, int64
   few_rows<format, rows>(w, first_panel, panels, x, y);
 }
 
+// The numbers of a block: of Q8 as pairs of 16 bits, of Q4 as fours of bytes without the bias.
+template <WeightFormat format>
+ONCEOVER_LEAF_INLINE void unpack_block(const std::byte* block, int16_t* to) {
+  constexpr int64_t units = format == WeightFormat::Q4 ? block_fours : block_pairs;
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < units * 2; ++i, to += 16) {
+    const int64_t unit = i / 2, half = i % 2;
+    if constexpr (format == WeightFormat::Q4) {
+      store_pairs(to, join_bytes(load_pairs<format>(block, 2 * unit, half),
+                                 load_pairs<format>(block, 2 * unit + 1, half)));
+    } else {
+      store_pairs(to, load_pairs<format>(block, unit, half));
+    }
+  }
+}
+
+// 16-bit numbers that an unpacked block takes.
+template <WeightFormat format>
+constexpr int64_t unpacked_block = panel_outputs* block_inputs / (format == WeightFormat::Q4 ? 2 : 1);
+
 // The slice of a panel that starts at `panel`.
 template <WeightFormat format>
 ONCEOVER_LEAF void unpack_slice(const std::byte* panel, int64_t inputs, Slice to) {
@@ -148,14 +168,7 @@ ONCEOVER_LEAF void unpack_slice(const std::byte* panel, int64_t inputs, Slice to
     for (int64_t b = 0; b < blocks_of(inputs); ++b, panel += block_bytes(format)) {
       store(to.scales + b * panel_outputs, load_f16(panel));
       store(to.scales + b * panel_outputs + 8, load_f16(panel + 16));
-#pragma GCC unroll 16
-      for (int64_t pair = 0; pair < block_pairs; ++pair) {
-        for (int64_t half = 0; half < 2; ++half) {
-          i16x16 w = load_pairs<format>(panel, pair, half);
-          if constexpr (format == WeightFormat::Q4) w -= int16_t{8};
-          store_pairs(to.pairs + ((b * block_pairs + pair) * 2 + half) * 16, w);
-        }
-      }
+      unpack_block<format>(panel, to.pairs + b * unpacked_block<format>);
     }
   } else {
     for (int64_t i = 0; i < inputs * 2; ++i)
@@ -163,37 +176,78 @@ ONCEOVER_LEAF void unpack_slice(const std::byte* panel, int64_t inputs, Slice to
   }
 }
 
-// c[rows][16] (+)= the blocks of a slice.
+// low and high [rows]: sums over a block of each row's products with 16 outputs. Of Q8: 16 pairs.
 template <int64_t rows>
-ONCEOVER_LEAF_INLINE void integer_tile(int64_t blocks, const int16_t* q, const float* q_scales, Slice w,
-                                       TileC c, bool add) {
+ONCEOVER_LEAF_INLINE void sum_block(const int16_t* q, const int16_t* w, i32x8 (&low)[rows],
+                                    i32x8 (&high)[rows]) {
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) low[r] = high[r] = i32x8{};
+#pragma GCC unroll 4
+  for (int64_t pair = 0; pair < block_pairs; ++pair, q += 2 * rows, w += 32) {
+    const i16x16 w_low = load_pairs(w), w_high = load_pairs(w + 16);
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < rows; ++r) {
+      const i16x16 pairs = splat_pair(q + 2 * r);
+      low[r] += multiply_pairs(w_low, pairs);
+      high[r] += multiply_pairs(w_high, pairs);
+    }
+  }
+}
+
+// Of Q4: 8 fours, whose sums fit 16 bits: 32 products of at most 15 * 127.
+template <int64_t rows>
+ONCEOVER_LEAF_INLINE void sum_block(const int8_t* q, const int16_t* w, i32x8 (&low)[rows],
+                                    i32x8 (&high)[rows]) {
+  const auto ones = reinterpret_cast<i16x16>(splat_int(0x00010001));
+  i16x16 narrow_low[rows], narrow_high[rows];
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) narrow_low[r] = narrow_high[r] = i16x16{};
+#pragma GCC unroll 2
+  for (int64_t four = 0; four < block_fours; ++four, q += 4 * rows, w += 32) {
+    const i16x16 w_low = load_pairs(w), w_high = load_pairs(w + 16);
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < rows; ++r) {
+      const i16x16 fours = splat_four(q + 4 * r);
+      narrow_low[r] += multiply_bytes(w_low, fours);
+      narrow_high[r] += multiply_bytes(w_high, fours);
+    }
+  }
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) {
+    low[r] = multiply_pairs(narrow_low[r], ones);
+    high[r] = multiply_pairs(narrow_high[r], ones);
+  }
+}
+
+// c[rows][16] (+)= the blocks of a slice; the rows from input `first` on.
+template <WeightFormat format, int64_t rows>
+ONCEOVER_LEAF_INLINE void integer_tile(int64_t blocks, const RowGroup& x, int64_t first, Slice w, TileC c,
+                                       bool add) {
   v8 left[rows], right[rows];
 #pragma GCC unroll 8
   for (int64_t r = 0; r < rows; ++r) {
     left[r] = add ? load(c.data + r * c.row) : v8{};
     right[r] = add ? load(c.data + r * c.row + 8) : v8{};
   }
+  const int64_t first_block = first / block_inputs;
+  const float* scales = x.scales + first_block * rows;
+  const int32_t* offset = x.offset + first_block * rows;
   for (int64_t b = 0; b < blocks; ++b) {
     i32x8 low[rows], high[rows];
-#pragma GCC unroll 8
-    for (int64_t r = 0; r < rows; ++r) low[r] = high[r] = i32x8{};
-#pragma GCC unroll 4
-    for (int64_t pair = 0; pair < block_pairs; ++pair, q += 2 * rows, w.pairs += 32) {
-      const i16x16 w_low = load_pairs(w.pairs), w_high = load_pairs(w.pairs + 16);
-#pragma GCC unroll 8
-      for (int64_t r = 0; r < rows; ++r) {
-        const i16x16 pairs = splat_pair(q + 2 * r);
-        low[r] += multiply_pairs(w_low, pairs);
-        high[r] += multiply_pairs(w_high, pairs);
-      }
+    const int64_t input = (first + b * block_inputs) * rows;
+    if constexpr (format == WeightFormat::Q4) {
+      sum_block<rows>(x.bytes + input, w.pairs + b * unpacked_block<format>, low, high);
+    } else {
+      sum_block<rows>(x.q + input, w.pairs + b * unpacked_block<format>, low, high);
     }
     const v8 scale_low = load(w.scales + b * panel_outputs),
              scale_high = load(w.scales + b * panel_outputs + 8);
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
-      const v8 scale = splat(q_scales[b * rows + r]);
-      left[r] += to_float(low[r]) * (scale_low * scale);
-      right[r] += to_float(high[r]) * (scale_high * scale);
+      const v8 scale = splat(scales[b * rows + r]);
+      const i32x8 bias = splat_int(format == WeightFormat::Q4 ? offset[b * rows + r] : 0);
+      left[r] += to_float(low[r] + bias) * (scale_low * scale);
+      right[r] += to_float(high[r] + bias) * (scale_high * scale);
     }
   }
 #pragma GCC unroll 8
@@ -210,8 +264,7 @@ ONCEOVER_LEAF void slice_tile(const RowGroup& x, int64_t first, int64_t inputs, 
     if (x.rows < rows) return slice_tile<format, rows - 1>(x, first, inputs, w, c, add);
   }
   if constexpr (is_quantised(format)) {
-    integer_tile<rows>(blocks_of(inputs), x.q + first * rows, x.scales + first / block_inputs * rows, w, c,
-                       add);
+    integer_tile<format, rows>(blocks_of(inputs), x, first, w, c, add);
   } else {
     multiply_tile<rows>(inputs, {x.values + first * rows, 1, rows}, {w.values, tile_columns}, c, add);
   }
@@ -287,8 +340,17 @@ ONCEOVER_LEAF void pack_floats(int64_t inputs, Input x, const RowGroup& to) {
   }
 }
 
+// The low bits of a block's numbers, `unit` of them side by side in every row.
+template <int64_t unit, class T>
+ONCEOVER_LEAF_INLINE void scatter(const int32_t (&numbers)[block_inputs], T* to, int64_t rows) {
+#pragma GCC unroll 32
+  for (int64_t i = 0; i < block_inputs; ++i)
+    to[i / unit * unit * rows + i % unit] = static_cast<T>(numbers[i]);
+}
+
 // A block of 32 inputs. A value that is not finite makes the scale NaN.
-ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, int64_t row, int64_t block, const RowGroup& to) {
+ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, float largest_q, int64_t row, int64_t block,
+                                             const RowGroup& to) {
   const v8 magic = splat(12582912.0F);  // 1.5 * 2^23: rounds to a whole number in the low bits
   v8 size{}, excess{}, total{};
 #pragma GCC unroll 4
@@ -298,7 +360,7 @@ ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, int64_t row, int64_
     excess += value - value;
   }
   const float most = largest(size), wrong = sum(excess);
-  const v8 inverse = splat(most > 1e-30F && wrong == 0 ? 32767 / most : 0);
+  const v8 inverse = splat(most > 1e-30F && wrong == 0 ? largest_q / most : 0);
   int32_t rounded[block_inputs];
 #pragma GCC unroll 4
   for (int64_t i = 0; i < block_inputs; i += 8) {
@@ -306,28 +368,29 @@ ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, int64_t row, int64_
     total += shifted - magic;
     std::memcpy(rounded + i, &shifted, sizeof(shifted));
   }
-  int16_t* q = to.q + block * block_inputs * to.rows + 2 * row;
-#pragma GCC unroll 16
-  for (int64_t i = 0; i < block_inputs; i += 2, q += 2 * to.rows) {
-    q[0] = static_cast<int16_t>(rounded[i]);
-    q[1] = static_cast<int16_t>(rounded[i + 1]);
+  const int64_t first = block * block_inputs * to.rows;
+  if (to.bytes) {
+    scatter<4>(rounded, to.bytes + first + 4 * row, to.rows);
+  } else {
+    scatter<2>(rounded, to.q + first + 2 * row, to.rows);
   }
-  to.scales[block * to.rows + row] = wrong == 0 ? most / 32767 : wrong;
+  to.scales[block * to.rows + row] = wrong == 0 ? most / largest_q : wrong;
   to.offset[block * to.rows + row] = -8 * static_cast<int32_t>(sum(total));
 }
 
 ONCEOVER_LEAF void pack_group(WeightFormat format, int64_t inputs, Input x, const RowGroup& to) {
   if (!is_quantised(format)) return pack_floats(inputs, x, to);
+  const float largest_q = format == WeightFormat::Q4 ? 127 : 32767;
   for (int64_t r = 0; r < to.rows; ++r) {
     for (int64_t b = 0; b < blocks_of(inputs); ++b) {
       const int64_t first = b * block_inputs, left = inputs - first;
       if (left >= block_inputs) {
-        pack_integer_block(x[r] + first, r, b, to);
+        pack_integer_block(x[r] + first, largest_q, r, b, to);
         continue;
       }
       float filled[block_inputs]{};
       std::memcpy(filled, x[r] + first, static_cast<size_t>(left) * sizeof(float));
-      pack_integer_block(filled, r, b, to);
+      pack_integer_block(filled, largest_q, r, b, to);
     }
   }
 }
