@@ -293,8 +293,8 @@ void check_experts(const Config& c, const std::string& where) {
 
 RopeAngles rope_angles(const Config& c, int head_dim) {
   const bool part = c.partial_rotary_factor < 1;
-  return {c.rope_theta, part ? static_cast<int>(head_dim * c.partial_rotary_factor) : 0, c.rope_linspace,
-          c.rope_scaling};
+  return {c.rope_theta, part ? static_cast<int>(head_dim * c.partial_rotary_factor + 1e-6) : 0,
+          c.rope_linspace, c.rope_scaling};
 }
 
 int retention_heads(const Config& c) {
