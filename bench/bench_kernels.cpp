@@ -300,7 +300,7 @@ void norm_backward(State& state) {
 }
 
 void rope(State& state) {
-  const kernels::RopeTable table(64, 10000, 0, 512);
+  const kernels::RopeTable table(64, {}, 0, 512);
   Matrix x(state.range(0), state.range(1)), y(x);
   measure_bytes(state, static_cast<int>(state.range(2)),
                 8.0 * static_cast<double>(state.range(0) * state.range(1)), [&] {

@@ -11,6 +11,7 @@ namespace {
 constexpr double norm_flops = 4;     // square, sum, scale, weight
 constexpr double rope_flops = 3;     // of each of a pair: two products and a sum
 constexpr double swiglu_flops = 5;   // negate, exp, add, divide, product
+constexpr double gelu_flops = 9;     // a polynomial, an exp, a division and products
 constexpr double mix_flops = 3;      // two products and a sum
 constexpr double softmax_flops = 5;  // a score: maximum, subtract, exp, sum, divide
 constexpr double retain_update = 3;  // an element of the matrix: decay, product, sum
@@ -65,15 +66,18 @@ class Counter {
   void count_step(const Step& step, int64_t rows) {
     std::visit(Overload{
                    [&](const Embed& o) { embed(step, o, rows); },
-                   [&](const Norm& o) {
-                     other(step, rows, o.weight == no_weight ? norm_flops - 1 : norm_flops);
-                     if (o.weight != no_weight) read(o.weight);
+                   [&](const Norm& o) { norm(step, o, rows); },
+                   [&](const Linear& o) {
+                     cost_.flops.linear += product(o.weight, rows);
+                     if (o.bias == no_weight) return;
+                     other(step, rows, 1);
+                     read(o.bias);
                    },
-                   [&](const Linear& o) { cost_.flops.linear += product(o.weight, rows); },
                    [&](const Rope&) { other(step, rows, rope_flops); },
                    [&](const Attend& o) { attend(step, o, rows); },
                    [&](const Retain& o) { retain(o, rows); },
                    [&](const Swiglu&) { other(step, rows, swiglu_flops); },
+                   [&](const Activate&) { other(step, rows, gelu_flops); },
                    [&](const Experts& o) { experts(step, o, rows); },
                    [&](const Add&) { other(step, rows, 1); },
                    [&](const Mix& o) {
@@ -94,6 +98,14 @@ class Counter {
     if (o.scale != 1) other(step, rows, 1);
     const auto vocab = static_cast<double>(plan_.weights[o.table].shape[0]);
     read(o.table, std::min(1.0, static_cast<double>(rows) / vocab));
+  }
+
+  void norm(const Step& step, const Norm& o, int64_t rows) {
+    const double absent = o.weight == no_weight ? 1 : 0, bias = o.bias == no_weight ? 0 : 1;
+    other(step, rows, norm_flops - absent + bias + (o.centred ? 2 : 0));
+    for (WeightId w : {o.weight, o.bias}) {
+      if (w != no_weight) read(w);
+    }
   }
 
   void attend(const Step& step, const Attend& o, int64_t rows) {

@@ -6,8 +6,8 @@
 
 namespace onceover {
 
-// The hidden state after each iteration of the loop, in order: the last Add of iteration 0, 1, … Empty for a
-// plan that repeats nothing.
+// The hidden state after each iteration of the loop, in order: the last value of iteration 0, 1, … that a
+// step behind the iteration reads. Empty for a plan that repeats nothing.
 std::vector<ValueId> loop_ends(const Plan& plan);
 
 }  // namespace onceover

@@ -8,6 +8,7 @@ namespace onceover {
 
 void transformer(Builder& b, const Config& c, int loops);               // transformer.cpp
 void universal(Builder& b, const Config& c, int loops);                 // universal.cpp
+void ouro(Builder& b, const Config& c, int loops);                      // ouro.cpp
 void rins(Builder& b, const Config& c, int loops);                      // rins.cpp
 void yoco_u(Builder& b, const Config& c, int loops);                    // yoco.cpp; one loop is YOCO
 void yoco_upper_loop(Builder& b, const Config& c, int loops);           // yoco_upper_loop.cpp

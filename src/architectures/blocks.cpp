@@ -28,16 +28,30 @@ Init embedding_init(const Config& c) {
   return Init::normal(yoco ? 1 / std::sqrt(static_cast<double>(c.hidden_size)) : c.initializer_range);
 }
 
+// Queries or keys as attention reads them.
 ValueId position_rows(Builder& b, const Config& c, ValueId x, int heads, PositionEmbedding position) {
-  return position == PositionEmbedding::Rope ? b.rope(x, heads, c.rope_theta) : x;
+  return position == PositionEmbedding::Rope ? b.rope(x, heads, rope_angles(c, b.width(x) / heads)) : x;
+}
+
+ValueId norm_heads(Builder& b, const Config& c, ValueId x, int heads, const char* name) {
+  return c.qk_norm ? b.shared_head_norm(x, heads, name, static_cast<float>(c.rms_norm_eps)) : x;
 }
 
 ValueId dense_swiglu(Builder& b, const Config& c, ValueId x, int ffn) {
   const Init in = linear_init(c, c.hidden_size, Side::In);
-  const ValueId gate = b.linear(x, "gate_proj", {ffn, "ffn", "residual", in});
-  const ValueId up = b.linear(x, "up_proj", {ffn, "ffn", "residual", in});
+  const ValueId gate = b.linear(x, "gate_proj", {ffn, "ffn", "residual", in, 0, c.mlp_bias});
+  const ValueId up = b.linear(x, "up_proj", {ffn, "ffn", "residual", in, 0, c.mlp_bias});
   const Init out = linear_init(c, ffn, Side::Out);
-  return b.linear(b.swiglu(gate, up), "down_proj", {c.hidden_size, "residual", "ffn", out, 1});
+  return b.linear(b.swiglu(gate, up), "down_proj", {c.hidden_size, "residual", "ffn", out, 1, c.mlp_bias});
+}
+
+ValueId dense_gelu(Builder& b, const Config& c, ValueId x) {
+  const int ffn = c.intermediate_size;
+  const Init in = linear_init(c, c.hidden_size, Side::In), out = linear_init(c, ffn, Side::Out);
+  const auto function = c.feed_forward == FeedForward::Gelu ? Activation::Gelu : Activation::GeluTanh;
+  const ValueId up = b.linear(x, "up_proj", {ffn, "ffn", "residual", in, 0, c.mlp_bias});
+  return b.linear(b.activate(up, function), "down_proj",
+                  {c.hidden_size, "residual", "ffn", out, 1, c.mlp_bias});
 }
 
 ValueId routed_swiglu(Builder& b, const Config& c, ValueId x) {
@@ -52,43 +66,74 @@ ValueId routed_swiglu(Builder& b, const Config& c, ValueId x) {
 
 }  // namespace
 
-ValueId embed_tokens(Builder& b, const Config& c) {
-  return b.embed("embed_tokens", c.vocab_size, c.hidden_size, embedding_init(c),
-                 static_cast<float>(c.embedding_scale));
+Heads cross_heads(const Config& c) { return {c.num_attention_heads, c.num_key_value_heads, c.head_dim}; }
+
+Heads self_heads(const Config& c) {
+  Heads heads = cross_heads(c);
+  if (c.num_self_attention_heads > 0) {
+    heads.query = c.num_self_attention_heads;
+    heads.dim = c.num_attention_heads * c.head_dim / heads.query;
+  }
+  if (c.num_self_key_value_heads > 0) heads.kv = c.num_self_key_value_heads;
+  return heads;
 }
 
-void output_head(Builder& b, const Config& c, ValueId x) {
-  x = b.norm(x, "norm", static_cast<float>(c.rms_norm_eps));
+ValueId norm_rows(Builder& b, const Config& c, ValueId x, std::string_view name) {
+  const auto eps = static_cast<float>(c.rms_norm_eps);
+  return c.norm == NormKind::Layer ? b.layer_norm(x, name, eps) : b.norm(x, name, eps);
+}
+
+ValueId embed_tokens(Builder& b, const Config& c) {
+  const ValueId x = b.embed("embed_tokens", c.vocab_size, c.hidden_size, embedding_init(c),
+                            static_cast<float>(c.embedding_scale));
+  if (c.self_position_embedding != PositionEmbedding::Learned) return x;
+  return b.add(x,
+               b.embed_rows("embed_positions", c.max_position_embeddings, c.hidden_size, embedding_init(c)));
+}
+
+void head(Builder& b, const Config& c, ValueId x) {
   const char* name = c.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight";
   b.logits(x, name, c.vocab_size, embedding_init(c));
 }
 
-Kv project_kv(Builder& b, const Config& c, ValueId x, PositionEmbedding position) {
-  const int width = c.num_key_value_heads * c.head_dim;
+void output_head(Builder& b, const Config& c, ValueId x) { head(b, c, norm_rows(b, c, x, "norm")); }
+
+Kv project_kv(Builder& b, const Config& c, const Heads& heads, ValueId x, PositionEmbedding position) {
+  const int width = heads.kv * heads.dim;
   const Init init = linear_init(c, c.hidden_size, Side::In);
-  const ValueId k = b.linear(x, "k_proj", {width, "kv", "residual", init});
-  const ValueId v = b.linear(x, "v_proj", {width, "kv", "residual", init});
-  return {position_rows(b, c, k, c.num_key_value_heads, position), v};
+  const bool bias = c.qkv_bias || c.attention_bias;
+  const ValueId k = b.linear(x, "k_proj", {width, "kv", "residual", init, 0, bias});
+  const ValueId v = b.linear(x, "v_proj", {width, "kv", "residual", init, 0, bias});
+  return {position_rows(b, c, norm_heads(b, c, k, heads.kv, "k_norm"), heads.kv, position), v};
 }
 
-ValueId attend_to(Builder& b, const Config& c, ValueId x, Kv kv, PositionEmbedding position, Mask mask) {
-  const int width = c.num_attention_heads * c.head_dim;
-  ValueId q = b.linear(x, "q_proj", {width, "heads", "residual", linear_init(c, c.hidden_size, Side::In)});
-  q = position_rows(b, c, q, c.num_attention_heads, position);
-  const ValueId y = b.attend(q, kv, c.num_attention_heads, c.num_key_value_heads, mask);
-  return b.linear(y, "o_proj", {c.hidden_size, "residual", "heads", linear_init(c, width, Side::Out), 1});
+ValueId attend_to(Builder& b, const Config& c, const Heads& heads, ValueId x, Kv kv,
+                  PositionEmbedding position, Mask mask) {
+  const int width = heads.query * heads.dim;
+  const Init in = linear_init(c, c.hidden_size, Side::In);
+  ValueId q = b.linear(x, "q_proj", {width, "heads", "residual", in, 0, c.qkv_bias || c.attention_bias});
+  q = position_rows(b, c, norm_heads(b, c, q, heads.query, "q_norm"), heads.query, position);
+  const ValueId y = b.attend(q, kv, heads.query, heads.kv, mask);
+  return b.linear(
+      y, "o_proj",
+      {c.hidden_size, "residual", "heads", linear_init(c, width, Side::Out), 1, c.attention_bias});
+}
+
+ValueId self_attention(Builder& b, const Config& c, ValueId x, PositionEmbedding position, Mask mask) {
+  auto scope = b.scope("self_attn");
+  const Heads heads = self_heads(c);
+  return attend_to(b, c, heads, x, project_kv(b, c, heads, x, position), position, mask);
 }
 
 ValueId feed_forward(Builder& b, const Config& c, ValueId x) {
   auto scope = b.scope("mlp");
-  return c.num_experts > 0 ? routed_swiglu(b, c, x) : dense_swiglu(b, c, x, c.intermediate_size);
+  if (c.num_experts > 0) return routed_swiglu(b, c, x);
+  return c.feed_forward == FeedForward::Swiglu ? dense_swiglu(b, c, x, c.intermediate_size)
+                                               : dense_gelu(b, c, x);
 }
 
 ValueId self_layer(Builder& b, const Config& c, int layer, ValueId x, PositionEmbedding position, Mask mask) {
-  return layer_around(b, c, layer, x, [&](ValueId n) {
-    auto scope = b.scope("self_attn");
-    return attend_to(b, c, n, project_kv(b, c, n, position), position, mask);
-  });
+  return layer_around(b, c, layer, x, [&](ValueId n) { return self_attention(b, c, n, position, mask); });
 }
 
 ValueId retention_layer(Builder& b, const Config& c, int layer, ValueId x) {
@@ -114,7 +159,7 @@ ValueId cross_layer(Builder& b, const Config& c, int layer, ValueId x, Kv shared
                     PositionEmbedding position) {
   return layer_around(b, c, layer, x, [&](ValueId n) {
     auto scope = b.scope("cross_attn");
-    return attend_to(b, c, n, shared, position, Mask{});
+    return attend_to(b, c, cross_heads(c), n, shared, position, Mask{});
   });
 }
 

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "architectures/config_fields.h"
+#include "architectures/huggingface_config.h"
 #include "architectures/registry.h"
+#include "architectures/rope_scaling_json.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/printable.h"
@@ -27,10 +29,7 @@ const std::set<std::string> bookkeeping = {"architectures",        "model_type",
 
 // Hugging Face keys of features that this reader has in one setting only.
 const std::vector<std::pair<std::string, Json>> fixed_keys = {{"hidden_act", "silu"},
-                                                              {"attention_bias", false},
-                                                              {"mlp_bias", false},
-                                                              {"attention_dropout", 0.0},
-                                                              {"rope_scaling", nullptr}};
+                                                              {"attention_dropout", 0.0}};
 
 // Other projects' words for num_loops and num_recursed_layers.
 const std::vector<std::pair<std::string, std::string>> aliases = {
@@ -91,6 +90,11 @@ void read_value(const std::string& where, const std::string& key, const Json& js
     read_value(where, key, json.is_array() ? json[i] : json, range, out[i]);
 }
 
+void read_value(const std::string& where, const std::string&, const Json& json, const Range&,
+                RopeScaling& out) {
+  out = rope_scaling_from_json(json, where);
+}
+
 template <class E>
 requires std::is_enum_v<E>
 void read_value(const std::string& where, const std::string& key, const Json& json, const Range&, E& out) {
@@ -124,11 +128,14 @@ nlohmann::ordered_json value_json(const std::vector<int>& values) {
   return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(values[0]);
 }
 
+nlohmann::ordered_json value_json(const RopeScaling& scaling) { return rope_scaling_to_json(scaling); }
+
 std::string type_text(int) { return "integer"; }
 std::string type_text(double) { return "number"; }
 std::string type_text(bool) { return "true or false"; }
 std::string type_text(const std::optional<int>&) { return "integer or null"; }
 std::string type_text(const std::vector<int>&) { return "integer, list of integers or null"; }
+std::string type_text(const RopeScaling&) { return "object or null"; }
 template <class E>
 requires std::is_enum_v<E> std::string type_text(E value) {
   std::vector<std::string> names;
@@ -140,7 +147,7 @@ bool knows_key(const Architecture& architecture, const std::string& key) {
   return std::find(architecture.keys.begin(), architecture.keys.end(), key) != architecture.keys.end();
 }
 
-// The name of the architecture: ours, or Hugging Face's model_type where it means the same model.
+// Under our key, or as model_type.
 std::string architecture_name(const Json& json, const std::string& where) {
   const auto text = [&](const char* key) {
     if (!json[key].is_string()) refuse(where, key, "a string", json[key]);
@@ -148,21 +155,7 @@ std::string architecture_name(const Json& json, const std::string& where) {
   };
   if (json.contains("architecture")) return text("architecture");
   if (!json.contains("model_type")) throw Error("{}: key 'architecture' is missing", where);
-  const std::string type = text("model_type");
-  return type == "llama" ? "transformer" : type;
-}
-
-// What transformers takes for keys that a Llama config leaves out.
-void llama_defaults(Config& c) {
-  c.hidden_size = 4096;
-  c.num_hidden_layers = 32;
-  c.num_attention_heads = 32;
-  c.intermediate_size = 11008;
-  c.max_position_embeddings = 2048;
-  c.rms_norm_eps = 1e-6;
-  c.tie_word_embeddings = false;
-  c.bos_token_id = 1;
-  c.eos_token_id = {2};
+  return text("model_type");
 }
 
 // Hugging Face writes null for "not given".
@@ -181,26 +174,6 @@ Json with_our_names(Json json, const std::string& where) {
     }
     json[ours] = value;
   }
-  return json;
-}
-
-// rope_parameters of transformers 5: the plain kind says rope_theta and nothing else.
-Json with_plain_rope(Json json, const std::string& where) {
-  constexpr const char* key = "rope_parameters";
-  const bool present = given(json, key);
-  const Json parameters = present ? json[key] : Json::object();
-  json.erase(key);
-  if (!parameters.is_object()) refuse(where, key, "an object", parameters);
-  for (const auto& [name, value] : parameters.items()) {
-    const bool plain = name == "rope_theta" || (name == "rope_type" && value == "default");
-    if (!plain)
-      refuse(where, key, "rope_theta and rope_type \"default\" (others are not supported)", {{name, value}});
-  }
-  if (!parameters.contains("rope_theta")) return json;
-  const Json& theta = parameters["rope_theta"];
-  if (given(json, "rope_theta") && json["rope_theta"] != theta)
-    throw Error("{}: keys 'rope_theta' and 'rope_parameters' differ", where);
-  json["rope_theta"] = theta;
   return json;
 }
 
@@ -232,6 +205,30 @@ void derive_heads(Config& c, const Json& json, const std::string& where) {
   c.head_dim = c.hidden_size / c.num_attention_heads;
 }
 
+void check_self_heads(const Config& c, const std::string& where) {
+  const int width = c.num_attention_heads * c.head_dim;
+  const int heads = c.num_self_attention_heads > 0 ? c.num_self_attention_heads : c.num_attention_heads;
+  const int kv_heads = c.num_self_key_value_heads > 0 ? c.num_self_key_value_heads : c.num_key_value_heads;
+  require(width % (2 * heads) == 0, where,
+          fmt::format("attention of width {} does not split into {} self heads of even width", width, heads));
+  require(heads % kv_heads == 0, where,
+          fmt::format("{} heads of the self-decoder are not a multiple of its {} key and value heads", heads,
+                      kv_heads));
+}
+
+void check_rotation(const Config& c, const std::string& where) {
+  const int turned = rope_angles(c, c.head_dim).turned_dims(c.head_dim);
+  require(
+      turned > 0 && turned % 2 == 0, where,
+      fmt::format("partial_rotary_factor {} of head_dim {} is {} dims, which must be even and more than 0",
+                  c.partial_rotary_factor, c.head_dim, turned));
+  require(c.rope_scaling.kind != RopeScaling::Kind::Yarn || c.rope_theta > 1, where,
+          "rope_scaling \"yarn\" needs a rope_theta above 1");
+  require(c.cross_position_embedding != PositionEmbedding::Learned, where,
+          "cross_position_embedding cannot be \"learned\": self_position_embedding adds the table to the "
+          "embedding");
+}
+
 void check_heads(const Config& c, const std::string& where) {
   require(c.num_attention_heads % c.num_key_value_heads == 0, where,
           fmt::format("num_attention_heads {} is not a multiple of num_key_value_heads {}",
@@ -239,6 +236,8 @@ void check_heads(const Config& c, const std::string& where) {
   require(c.head_dim % 2 == 0, where, fmt::format("head_dim {} must be even", c.head_dim));
   require(static_cast<int64_t>(c.num_attention_heads) * c.head_dim <= 1 << 22, where,
           "attention is wider than 4194304");
+  check_self_heads(c, where);
+  check_rotation(c, where);
   if (c.self_mixer != Mixer::Retention) return;
   const int heads = retention_heads(c);
   require(c.hidden_size % (2 * heads) == 0, where,
@@ -292,6 +291,12 @@ void check_experts(const Config& c, const std::string& where) {
 
 }  // namespace
 
+RopeAngles rope_angles(const Config& c, int head_dim) {
+  const bool part = c.partial_rotary_factor < 1;
+  return {c.rope_theta, part ? static_cast<int>(head_dim * c.partial_rotary_factor + 1e-6) : 0,
+          c.rope_linspace, c.rope_scaling};
+}
+
 int retention_heads(const Config& c) {
   return c.num_retention_heads > 0 ? c.num_retention_heads : std::max(1, c.hidden_size / 256);
 }
@@ -309,12 +314,12 @@ std::vector<ConfigKey> config_keys() {
 
 Config config_from_json(const Json& original, const std::string& where) {
   if (!original.is_object()) throw Error("{}: expected a JSON object", where);
-  const Json json = with_plain_rope(with_our_names(original, where), where);
+  if (is_huggingface_config(original)) return config_from_json(from_huggingface(original, where), where);
+  const Json json = with_rope_keys(with_our_names(original, where), where);
   Config c;
   c.architecture = architecture_name(json, where);
   const Architecture& architecture = find_architecture(c.architecture, where);
   architecture.defaults(c);
-  if (!json.contains("architecture") && json["model_type"] == "llama") llama_defaults(c);
   refuse_unknown_keys(json, where);
   for_config_fields(c, [&](const char* key, auto& member, const Range& range, bool, const char*) {
     using Member = std::remove_reference_t<decltype(member)>;
@@ -334,10 +339,11 @@ Config config_from_text(std::string_view text, const std::string& where) {
 
 nlohmann::ordered_json config_to_json(const Config& config) {
   const Architecture& architecture = find_architecture(config.architecture, "config");
-  nlohmann::ordered_json json;
-  const bool llama = config.architecture == "transformer";
-  json["architectures"] = {llama ? "LlamaForCausalLM" : "OnceoverForCausalLM"};
-  json["model_type"] = llama ? "llama" : config.architecture;
+  nlohmann::ordered_json json = huggingface_words(config);
+  if (json.is_null()) {
+    json["architectures"] = {"OnceoverForCausalLM"};
+    json["model_type"] = config.architecture;
+  }
   json["architecture"] = config.architecture;
   for_config_fields(config, [&](const char* key, const auto& member, const Range&, bool common, const char*) {
     if (common || knows_key(architecture, key)) json[key] = value_json(member);

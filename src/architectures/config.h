@@ -10,10 +10,18 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/rope_angles.h"
+
 namespace onceover {
 
-enum class Mixer { Attention, Retention };    // how the self-decoder mixes rows
-enum class PositionEmbedding { Rope, None };  // None = NoPE
+enum class Mixer { Attention, Retention };  // how the self-decoder mixes rows
+enum class PositionEmbedding {
+  Rope,
+  None,
+  Learned
+};  // None = NoPE; Learned = a table added to the embedding
+enum class NormKind { Rms, Layer };
+enum class FeedForward { Swiglu, Gelu, GeluTanh };
 enum class CrossKv {
   Projected,
   LastLayer
@@ -33,6 +41,16 @@ struct Config {
   int max_position_embeddings = 8192;
   double rms_norm_eps = 1e-5;
   double rope_theta = 10000;
+  RopeScaling rope_scaling;
+  double partial_rotary_factor = 1;  // share of a head that turns
+  bool rope_linspace = false;
+  NormKind norm = NormKind::Rms;
+  FeedForward feed_forward = FeedForward::Swiglu;
+  bool use_parallel_residual = false;
+  bool qk_norm = false;         // of each query and key head
+  bool qkv_bias = false;        // on q_proj, k_proj, v_proj
+  bool attention_bias = false;  // on these and o_proj
+  bool mlp_bias = false;
   bool tie_word_embeddings = true;
   double embedding_scale = 1;
   Initializer initializer = Initializer::Normal;
@@ -48,7 +66,9 @@ struct Config {
   int num_recursed_layers = 0;  // rins: layers of A; 0 = half
 
   // YOCO.
-  int num_self_layers = 0;  // layers of the self-decoder; 0 = half
+  int num_self_layers = 0;           // layers of the self-decoder; 0 = half
+  int num_self_attention_heads = 0;  // of the self-decoder; 0 = as the cross-decoder
+  int num_self_key_value_heads = 0;
   Mixer self_mixer = Mixer::Attention;
   int num_retention_heads = 0;  // 0 = hidden_size / 256, at least 1
   double retention_temperature = 16;
@@ -73,8 +93,12 @@ struct Config {
 // The heads of a retention layer: num_retention_heads or what stands for its 0.
 int retention_heads(const Config& config);
 
+// How heads of this width turn.
+RopeAngles rope_angles(const Config& config, int head_dim);
+
 // Reads the object of a config.json; `where` names the source in errors. Keys left out take the defaults of
-// the architecture (registry.h), or of Hugging Face's Llama where only model_type says "llama".
+// the architecture (registry.h). Without the key 'architecture', model_type says what it is: one of ours, or
+// one of Hugging Face's (huggingface_config.h), with the defaults of transformers.
 Config config_from_json(const nlohmann::json& json, const std::string& where);
 Config config_from_text(std::string_view text, const std::string& where);
 

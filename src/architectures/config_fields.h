@@ -26,7 +26,17 @@ inline const auto& choices(Mixer) {
 }
 inline const auto& choices(PositionEmbedding) {
   static const std::vector<Choice<PositionEmbedding>> all = {{PositionEmbedding::Rope, "rope"},
-                                                             {PositionEmbedding::None, "none"}};
+                                                             {PositionEmbedding::None, "none"},
+                                                             {PositionEmbedding::Learned, "learned"}};
+  return all;
+}
+inline const auto& choices(NormKind) {
+  static const std::vector<Choice<NormKind>> all = {{NormKind::Rms, "rms"}, {NormKind::Layer, "layer"}};
+  return all;
+}
+inline const auto& choices(FeedForward) {
+  static const std::vector<Choice<FeedForward>> all = {
+      {FeedForward::Swiglu, "swiglu"}, {FeedForward::Gelu, "gelu"}, {FeedForward::GeluTanh, "gelu-tanh"}};
   return all;
 }
 inline const auto& choices(CrossKv) {
@@ -66,8 +76,22 @@ void for_config_fields(C& c, F f) {
   f("intermediate_size", c.intermediate_size, Range{1, 1 << 22}, true, "width of the dense feed-forward");
   f("max_position_embeddings", c.max_position_embeddings, Range{1, 1 << 30}, true,
     "longest context trained for");
-  f("rms_norm_eps", c.rms_norm_eps, Range{0, 1}, true, "added to the mean square in RMSNorm");
+  f("rms_norm_eps", c.rms_norm_eps, Range{0, 1}, true,
+    "added to the mean square in RMSNorm, to the variance in LayerNorm");
   f("rope_theta", c.rope_theta, positive, true, "base of the rotary angles");
+  f("rope_scaling", c.rope_scaling, any, true, "change of the rotary angles; null = none");
+  f("partial_rotary_factor", c.partial_rotary_factor, Range{1e-3, 1}, true,
+    "share of a head's dims that turn, the first ones");
+  f("rope_linspace", c.rope_linspace, any, true, "the last rotary frequency is 1 / theta: published YOCO");
+  f("norm", c.norm, any, true, "rms (RMSNorm) or layer (LayerNorm, with bias)");
+  f("feed_forward", c.feed_forward, any, true,
+    "swiglu, or one matrix in, GELU (exact, or the form with tanh) and one out");
+  f("use_parallel_residual", c.use_parallel_residual, any, true,
+    "attention and feed-forward of a layer read the same value");
+  f("qk_norm", c.qk_norm, any, true, "RMSNorm over each head of queries and keys");
+  f("qkv_bias", c.qkv_bias, any, true, "biases on q_proj, k_proj and v_proj");
+  f("attention_bias", c.attention_bias, any, true, "biases on q_proj, k_proj, v_proj and o_proj");
+  f("mlp_bias", c.mlp_bias, any, true, "biases on the matrices of the feed-forward");
   f("tie_word_embeddings", c.tie_word_embeddings, any, true, "the output matrix is the embedding table");
   f("embedding_scale", c.embedding_scale, positive, true,
     "multiplies the embedding; published YOCO: sqrt(hidden_size)");
@@ -91,6 +115,10 @@ void for_config_fields(C& c, F f) {
   f("num_recursed_layers", c.num_recursed_layers, optional_layers, false,
     "rins: layers that repeat; 0 = half");
   f("num_self_layers", c.num_self_layers, optional_layers, false, "layers of the self-decoder; 0 = half");
+  f("num_self_attention_heads", c.num_self_attention_heads, Range{0, 4096}, false,
+    "query heads of the self-decoder, together as wide as the others; 0 = num_attention_heads");
+  f("num_self_key_value_heads", c.num_self_key_value_heads, Range{0, 4096}, false,
+    "key and value heads of the self-decoder; 0 = num_key_value_heads");
   f("self_mixer", c.self_mixer, any, false, "how the self-decoder mixes rows");
   f("num_retention_heads", c.num_retention_heads, Range{0, 4096}, false, "0 = hidden_size / 256, at least 1");
   f("retention_temperature", c.retention_temperature, positive, false, "root taken of the decay gate");

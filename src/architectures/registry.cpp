@@ -15,6 +15,8 @@ void no_defaults(Config&) {}
 
 void universal_defaults(Config& c) { c.num_loops = 2; }
 
+void ouro_defaults(Config& c) { c.num_loops = 4; }
+
 void rins_defaults(Config& c) { c.num_loops = 3; }
 
 void yoco_defaults(Config& c) { c.sliding_window = 512; }
@@ -53,7 +55,8 @@ std::vector<std::string> yoco_keys_and(std::vector<std::string> more) {
 
 // The architectures whose self-decoder may mix by retention.
 std::vector<std::string> mixer_keys_and(std::vector<std::string> more) {
-  more.push_back("self_mixer");
+  for (const char* key : {"self_mixer", "num_self_attention_heads", "num_self_key_value_heads"})
+    more.emplace_back(key);
   more.insert(more.end(), retention_keys.begin(), retention_keys.end());
   return yoco_keys_and(std::move(more));
 }
@@ -63,7 +66,7 @@ std::vector<std::string> mixer_keys_and(std::vector<std::string> more) {
 const std::vector<Architecture>& all_architectures() {
   static const std::vector<Architecture> table = {
       {"transformer",
-       "decoder-only Transformer (Llama form)",
+       "decoder-only Transformer (Llama, Mistral, Qwen, GPT-NeoX, GPT-2)",
        transformer,
        no_defaults,
        {"sliding_window", "self_position_embedding"}},
@@ -71,6 +74,11 @@ const std::vector<Architecture>& all_architectures() {
        "the whole stack looped (Universal Transformer)",
        universal,
        universal_defaults,
+       {"sliding_window", "self_position_embedding", "num_loops"}},
+      {"ouro",
+       "the whole stack looped, a norm behind every part and iteration (Ouro)",
+       ouro,
+       ouro_defaults,
        {"sliding_window", "self_position_embedding", "num_loops"}},
       {"rins",
        "early layers looped, later layers once (RINS, A^r B)",

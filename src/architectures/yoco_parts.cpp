@@ -4,7 +4,7 @@ namespace onceover {
 
 Kv global_kv(Builder& b, const Config& c, ValueId x) {
   auto scope = b.scope("cross_kv");
-  return project_kv(b, c, b.norm(x, "norm", static_cast<float>(c.rms_norm_eps)), c.cross_position_embedding);
+  return project_kv(b, c, cross_heads(c), norm_rows(b, c, x, "norm"), c.cross_position_embedding);
 }
 
 ValueId cross_decoder(Builder& b, const Config& c, ValueId x, Kv shared) {

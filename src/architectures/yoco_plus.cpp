@@ -29,12 +29,12 @@ void yoco_plus(Builder& b, const Config& c, int loops) {
     for (int l = 0; l < self_layers(c); l++) {
       x = layer_around(b, c, l, x, [&](ValueId n) {
         auto scope = b.scope("self_attn");
-        last = project_kv(b, c, n, c.self_position_embedding);
+        last = project_kv(b, c, self_heads(c), n, c.self_position_embedding);
         if (l > 0)
           last = mix_in(b, c, first, last, t);
         else if (t == 0 || c.kv_residual_source == ResidualSource::SameLoop)
           first = last;
-        return attend_to(b, c, n, last, c.self_position_embedding, window_mask(c));
+        return attend_to(b, c, self_heads(c), n, last, c.self_position_embedding, window_mask(c));
       });
     }
   }

@@ -1,5 +1,5 @@
-// `onceover convert`: a checkpoint written anew, for use and not for further training steps: config, weights
-// in the type asked for, tokeniser.
+// `onceover convert`: a model of any kind written anew as a checkpoint folder, for use and not for further
+// training steps: config, weights in the type asked for, tokeniser.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/stored_dtype.h"
 #include "cli/verbs.h"
-#include "weights/bind.h"
+#include "models/model_file.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
@@ -19,25 +19,26 @@ struct ConvertOptions {
 };
 
 void convert_checkpoint(const ConvertOptions& options) {
-  const Checkpoint checkpoint(options.model);
-  const Config config =
-      config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
+  const ModelFile file(options.model);
+  const Config& config = file.config();
   const Plan plan = build(config);
   const DType dtype = stored_dtype(options.dtype);
   require_memory_for(plan, dtype, options.model);
-  const std::vector<TensorView> weights = bind_weights(plan, checkpoint.tensors(), options.model);
+  const std::vector<const StoredWeight*> weights = file.bind(plan);
   CheckpointWriter writer(options.directory, AtomicDirectory::Existing::Refuse);
   std::vector<std::vector<std::byte>> stored;
   TensorMap tensors;
   double bytes = 0;
   for (size_t id = 0; id < weights.size(); ++id) {
-    stored.push_back(encode(to_f32(weights[id]), dtype));
+    stored.push_back(encode(weights[id]->numbers(), dtype));
     tensors[plan.weights[id].name] = {dtype, plan.weights[id].shape, stored.back()};
     bytes += static_cast<double>(stored.back().size());
   }
   writer.add_config(config_to_json(config).dump(2) + "\n");
   writer.add_weights(tensors);
-  for (const std::filesystem::path& file : checkpoint.tokenizer_files()) writer.add_copy(file);
+  if (file.checkpoint() != nullptr) {
+    for (const std::filesystem::path& copied : file.checkpoint()->tokenizer_files()) writer.add_copy(copied);
+  }
   writer.commit(plan.fingerprint(), nlohmann::json::object());
   fmt::print("{}: {} tensors, {}\n", options.directory, tensors.size(), format_bytes(bytes));
 }
@@ -46,7 +47,10 @@ void convert_checkpoint(const ConvertOptions& options) {
 
 Action convert_verb(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();
-  app.add_option("model", options->model, "the checkpoint directory to read")->type_name("MODEL")->required();
+  app.add_option("model", options->model,
+                 "the model to read: a checkpoint directory, a GGUF file, a .bin of llama2.c")
+      ->type_name("MODEL")
+      ->required();
   app.add_option("directory", options->directory, "the checkpoint directory to make; it must not exist")
       ->type_name("DIRECTORY")
       ->required();

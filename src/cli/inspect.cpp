@@ -12,7 +12,8 @@
 #include "base/text.h"
 #include "cli/inspect_gguf.h"
 #include "cli/verbs.h"
-#include "weights/bind.h"
+#include "models/llama2c.h"
+#include "models/model_file.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
@@ -31,34 +32,54 @@ struct Contents {
   size_t verified_files;
 };
 
-nlohmann::ordered_json model_of(const Checkpoint& checkpoint) {
-  const std::string where = (checkpoint.directory() / "config.json").string();
-  const Config config = config_from_text(checkpoint.config_text(), where);
-  const Plan plan = build(config);
-  bind_weights(plan, checkpoint.tensors(), checkpoint.directory().string());
-  if (checkpoint.has_state()) checkpoint.require_plan(plan.fingerprint());
-  return {{"architecture", config.architecture}, {"fingerprint", to_hex(plan.fingerprint())}};
+nlohmann::ordered_json model_of(const ModelFile& file) {
+  const Plan plan = build(file.config());
+  file.bind(plan);
+  const Checkpoint* checkpoint = file.checkpoint();
+  if (checkpoint != nullptr && checkpoint->has_state()) checkpoint->require_plan(plan.fingerprint());
+  return {{"architecture", file.config().architecture}, {"fingerprint", to_hex(plan.fingerprint())}};
 }
 
-bool is_checkpoint(const std::filesystem::path& path) {
+bool is_model_folder(const std::filesystem::path& path) {
   std::error_code none;
-  for (const char* name : {"config.json", "state.json", "latest"}) {
+  for (const char* name : {"config.json", "state.json", "latest", "params.json"}) {
     if (std::filesystem::exists(path / name, none)) return true;
   }
   return false;
 }
 
+// Tensors as plans name them, where the file has no names of its own.
+TensorMap tensors_of(const ModelFile& file) {
+  TensorMap tensors;
+  for (const auto& [name, weight] : file.weights()) {
+    if (const auto* view = std::get_if<TensorView>(&weight.tensor)) tensors[name] = *view;
+  }
+  return tensors;
+}
+
 template <class Show>
 void with_contents(const InspectOptions& options, Show show) {
   const std::filesystem::path path = options.path;
-  if (is_checkpoint(path)) {
-    const Checkpoint checkpoint(path);
-    const size_t verified = options.verify ? checkpoint.verify() : 0;
-    show({"checkpoint", checkpoint.tensors(), {}, model_of(checkpoint), verified});
+  if (is_model_folder(path)) {
+    const ModelFile file(path);
+    const Checkpoint* checkpoint = file.checkpoint();
+    if (options.verify && checkpoint == nullptr)
+      throw Error("{}: has no state.json with hashes", path.string());
+    const size_t verified = options.verify ? checkpoint->verify() : 0;
+    show({file.kind(),
+          checkpoint != nullptr ? checkpoint->tensors() : tensors_of(file),
+          {},
+          model_of(file),
+          verified});
     return;
   }
   if (options.verify)
     throw Error("{}: --verify needs a checkpoint directory: nothing else carries hashes", path.string());
+  if (starts_as_llama2c(path)) {
+    const ModelFile file(path);
+    show({file.kind(), tensors_of(file), {}, model_of(file), 0});
+    return;
+  }
   const TensorFiles files(path);
   const bool one = files.files().size() == 1;
   show({"tensors", files.tensors(), one ? files.files().front().metadata() : decltype(Contents::metadata){},
@@ -113,7 +134,7 @@ void inspect(const InspectOptions& options) {
 Action inspect_verb(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   app.add_option("path", options->path,
-                 "a .safetensors or .gguf file, a shard index, or a checkpoint directory")
+                 "a .safetensors or .gguf file, a shard index, a .bin of llama2.c, or a checkpoint directory")
       ->type_name("PATH")
       ->required();
   app.add_flag("--json", options->json, "print for programs");

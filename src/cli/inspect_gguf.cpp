@@ -7,10 +7,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "architectures/registry.h"
+#include "base/error.h"
+#include "base/hex.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/json_text.h"
 #include "gguf/gguf_file.h"
+#include "models/model_file.h"
 
 namespace onceover {
 namespace {
@@ -61,9 +65,30 @@ std::string text_of(const GgufValue& value) {
       value);
 }
 
-void print_json(const GgufContents& contents) {
+// What the file runs as, or why it does not.
+struct Runs {
+  std::string architecture, fingerprint, reason;
+
+  explicit Runs(const std::filesystem::path& path) {
+    try {
+      const ModelFile file(path);
+      const Plan plan = build(file.config());
+      file.bind(plan);
+      architecture = file.config().architecture;
+      fingerprint = to_hex(plan.fingerprint());
+    } catch (const Error& e) {
+      reason = e.what();
+    }
+  }
+};
+
+void print_json(const GgufContents& contents, const Runs& runs) {
   nlohmann::ordered_json json{
       {"kind", "gguf"}, {"version", contents.version}, {"alignment", contents.alignment}};
+  if (runs.reason.empty())
+    json["model"] = {{"architecture", runs.architecture}, {"fingerprint", runs.fingerprint}};
+  else
+    json["model"] = {{"refused", runs.reason}};
   auto& metadata = json["metadata"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : contents.metadata) {
     metadata[std::string(key)] = {{"type", gguf_type_name(gguf_type(value))}, {"value", json_of(value)}};
@@ -78,7 +103,7 @@ void print_json(const GgufContents& contents) {
   fmt::print("{}", json_text(json));
 }
 
-void print_text(const GgufContents& contents) {
+void print_text(const GgufContents& contents, const Runs& runs) {
   std::vector<std::vector<std::string>> rows = {{"tensor", "dtype", "shape", "bytes"}};
   double count = 0, bytes = 0;
   for (const auto& [name, tensor] : contents.tensors) {
@@ -91,6 +116,11 @@ void print_text(const GgufContents& contents) {
   for (const auto& [key, value] : contents.metadata) {
     fmt::print("metadata {} ({}) = {}\n", printable(key), gguf_type_name(gguf_type(value)), text_of(value));
   }
+  if (runs.reason.empty())
+    fmt::print("architecture {}, plan {}: every weight is there, nothing else is\n", runs.architecture,
+               runs.fingerprint);
+  else
+    fmt::print("does not run: {}\n", runs.reason);
   fmt::print("GGUF version {}, data aligned to {} bytes\n", contents.version, contents.alignment);
   fmt::print("{} tensors, {} elements, {}\n", contents.tensors.size(), format_count(count),
              format_bytes(bytes));
@@ -105,7 +135,8 @@ bool is_gguf(const std::filesystem::path& path) {
 
 void inspect_gguf(const std::filesystem::path& path, bool json) {
   const GgufFile file(path);
-  json ? print_json(file.contents()) : print_text(file.contents());
+  const Runs runs(path);
+  json ? print_json(file.contents(), runs) : print_text(file.contents(), runs);
 }
 
 }  // namespace onceover

@@ -4,25 +4,29 @@
 #include "base/error.h"
 #include "cli/model_source.h"
 #include "cli/usage.h"
-#include "weights/bind.h"
-#include "weights/checkpoint.h"
+#include "models/model_file.h"
 
 namespace onceover {
+namespace {
+
+// Of a checkpoint its own folder, of a single file the one that it lies in.
+std::filesystem::path tokenizer_folder(const ModelFile& file) {
+  if (file.checkpoint() != nullptr) return file.checkpoint()->directory();
+  return std::filesystem::is_directory(file.path()) ? file.path() : file.path().parent_path();
+}
+
+}  // namespace
 
 LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice& executor) {
-  const std::string directory = named.empty() ? default_model() : named;
-  const Checkpoint checkpoint(directory);
-  const Config config =
-      config_from_text(checkpoint.config_text(), (checkpoint.directory() / "config.json").string());
-  Plan plan = build(config, Run{loops});
-  std::vector<std::vector<float>> weights;
-  for (const TensorView& tensor : bind_weights(plan, checkpoint.tensors(), directory))
-    weights.push_back(to_f32(tensor));
-  LoadedModel model{config, make_engine(executor, std::move(plan), std::move(weights)),
-                    load_tokenizer(checkpoint.directory())};
+  const std::string name = named.empty() ? default_model() : named;
+  const ModelFile file(name);
+  Plan plan = build(file.config(), Run{loops});
+  std::vector<std::vector<float>> weights = file.read(plan);
+  LoadedModel model{file.config(), make_engine(executor, std::move(plan), std::move(weights)),
+                    load_tokenizer(tokenizer_folder(file))};
   if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
-    throw Error("{}: the tokeniser has {} tokens, the model only {}", directory,
-                model.tokenizer->vocab_size(), model.engine->vocabulary());
+    throw Error("{}: the tokeniser has {} tokens, the model only {}", name, model.tokenizer->vocab_size(),
+                model.engine->vocabulary());
   }
   return model;
 }

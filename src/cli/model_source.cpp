@@ -5,17 +5,12 @@
 #include "architectures/presets.h"
 #include "architectures/registry.h"
 #include "base/error.h"
-#include "base/mapped_file.h"
 #include "base/program_folder.h"
 #include "base/text.h"
+#include "models/model_file.h"
 
 namespace onceover {
 namespace {
-
-Config read_config(const std::filesystem::path& path) {
-  constexpr size_t max_config_bytes = 1 << 20;
-  return config_from_text(read_text_file(path, max_config_bytes), path.string());
-}
 
 [[noreturn]] void refuse_name(const std::string& model) {
   for (const Architecture& architecture : all_architectures()) {
@@ -32,8 +27,7 @@ Config read_config(const std::filesystem::path& path) {
 Config find_model(const std::string& model) {
   std::error_code none;
   const std::filesystem::path path(model);
-  if (std::filesystem::is_directory(path, none)) return read_config(path / "config.json");
-  if (std::filesystem::exists(path, none)) return read_config(path);
+  if (std::filesystem::exists(path, none)) return read_model_config(path);
   if (model.find('/') != std::string::npos) throw Error("{}: no such file or directory", model);
   if (const auto preset = find_preset(model)) return *preset;
   refuse_name(model);

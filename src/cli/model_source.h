@@ -1,4 +1,4 @@
-// What a user may name as a model: a preset, a config.json, or a checkpoint directory.
+// What a user may name as a model: a preset, a config.json, or a model on disk (models/model_file.h).
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace onceover {
 
-// A path that exists wins over a preset of the same name; a directory stands for its config.json. Error with
+// A path that exists wins over a preset of the same name; a folder stands for its config.json. Error with
 // the nearest preset for an unknown name, with the path for a missing or faulty file.
 Config find_model(const std::string& model);
 

@@ -7,6 +7,7 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "cli/model_source.h"
+#include "models/model_file.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
@@ -20,6 +21,13 @@ Config model_of(const TrainSettings& settings, const TokenSources& sources, cons
   return config;
 }
 
+// The weights of the model in `path`, held against the plan at once.
+void start_from(const std::string& path, PreparedTraining& prepared) {
+  const auto file = std::make_shared<const ModelFile>(path);
+  const auto weights = file->bind(*prepared.job.model.plan(prepared.job.model.loops));
+  prepared.job.model.start = [file, weights](WeightId id) { return weights[id]->numbers(); };
+}
+
 }  // namespace
 
 PreparedTraining prepare_training(const TrainSettings& settings,
@@ -27,7 +35,9 @@ PreparedTraining prepare_training(const TrainSettings& settings,
   TokenSources sources = open_sources(settings, warn);
   const std::string& name = settings.model.init.empty() ? settings.model.config : settings.model.init;
   Config config = model_of(settings, sources, name);
-  return prepare_model(std::move(config), settings, std::move(sources), name);
+  PreparedTraining prepared = prepare_model(std::move(config), settings, std::move(sources), name);
+  if (!settings.model.init.empty()) start_from(name, prepared);
+  return prepared;
 }
 
 PreparedTraining prepare_model(Config config, const TrainSettings& settings, TokenSources sources,

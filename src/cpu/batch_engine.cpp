@@ -118,7 +118,8 @@ void BatchEngine::make_room(int64_t bytes) {
 void BatchEngine::check(std::span<const Part> parts) const {
   std::set<SequenceId> seen;
   for (const Part& part : parts) {
-    find(part.sequence);
+    const Sequence& sequence = find(part.sequence);
+    require_positions(sequence.plan->plan, sequence.state.tokens() + std::ssize(part.tokens));
     if (!seen.insert(part.sequence).second) throw Error("sequence {} occurs twice in a call", part.sequence);
     if (part.tokens.empty()) throw Error("cannot feed an engine no tokens");
     if (part.logit_rows < 0 || part.logit_rows > std::ssize(part.tokens))

@@ -112,6 +112,7 @@ RowWork BatchPass::row_work(ValueId step) {
   RowWork work{.rows = rows_of(step),
                .width = width(step),
                .tokens = only_logits(step) ? logit_tokens_.data() : tokens_.data(),
+               .positions = only_logits(step) ? logit_positions_.data() : positions_.data(),
                .tape = &memory_.tape};
   int n = 0;
   for_inputs(plan_.plan.steps[step].op, [&](const char*, ValueId v, Reads) {
@@ -135,7 +136,7 @@ void BatchPass::rope(ValueId step, const Rope& op) {
   const int64_t head_dim = width(step) / op.heads;
   const auto& table =
       rope_tables_
-          .try_emplace({head_dim, op.theta, only_logits(step)}, head_dim, op.theta,
+          .try_emplace({head_dim, op.angles, only_logits(step)}, head_dim, op.angles,
                        std::span<const int64_t>(only_logits(step) ? logit_positions_ : positions_))
           .first->second;
   kernels::rope_forward({rows_of(step), op.heads}, table, read(step, 0, op.x), buffer(at_->out, width(step)));

@@ -80,7 +80,8 @@ class BatchPass {
   const MemoryPlan* planned_ = nullptr;
   const Operands* at_ = nullptr;
   std::map<ValueId, kernels::Buffer> gathered_;
-  std::map<std::tuple<int64_t, double, bool>, kernels::RopeTable> rope_tables_;  // by head_dim, theta, demand
+  std::map<std::tuple<int64_t, RopeAngles, bool>, kernels::RopeTable>
+      rope_tables_;  // by head_dim, angles, demand
 };
 
 }  // namespace onceover::cpu

@@ -10,13 +10,19 @@ namespace onceover::cpu {
 namespace {
 
 void embed(const WeightTable& weights, const Embed& op, const RowWork& w) {
+  std::vector<int32_t> positions;
+  const int32_t* index = w.tokens;
+  if (op.by == Lookup::Row) {
+    positions.assign(w.positions, w.positions + w.rows);
+    index = positions.data();
+  }
   const kernels::PackedMatrix* packed = weights.find_packed(op.table);
   if (packed == nullptr) {
-    kernels::embed_forward({w.rows, w.width, op.scale}, w.tokens, weights.matrix(op.table), w.out);
+    kernels::embed_forward({w.rows, w.width, op.scale}, index, weights.matrix(op.table), w.out);
     return;
   }
   for (int64_t row = 0; row < w.rows; ++row) {
-    kernels::unpack_row(*packed, w.tokens[row], w.out[row]);
+    kernels::unpack_row(*packed, index[row], w.out[row]);
     for (int64_t i = 0; i < w.width; ++i) w.out[row][i] *= op.scale;
   }
 }
@@ -51,7 +57,7 @@ void multiply(const WeightTable& weights, WeightId id, int64_t rows, kernels::In
 }
 
 kernels::NormShape norm_shape(const Norm& op, int64_t rows, int64_t width) {
-  return {rows, width, op.groups, op.eps};
+  return {rows, width, op.groups, op.eps, op.centred, op.shared};
 }
 
 kernels::ExpertsShape experts_shape(const Experts& op, int64_t rows, const WeightTable& weights) {
@@ -80,10 +86,16 @@ bool forward_rows(const Op& op, const RowWork& w, const WeightTable& weights) {
                         [&](const Norm& o) {
                           const float* weight = o.weight == no_weight ? nullptr : weights.data[o.weight];
                           kernels::norm_forward(norm_shape(o, w.rows, w.width), w.in[0], weight, w.out);
+                          if (o.bias != no_weight) kernels::add_bias(elements, weights.data[o.bias], w.out);
                           return true;
                         },
                         [&](const Linear& o) {
                           multiply(weights, o.weight, w.rows, w.in[0], w.out);
+                          if (o.bias != no_weight) kernels::add_bias(elements, weights.data[o.bias], w.out);
+                          return true;
+                        },
+                        [&](const Activate& o) {
+                          kernels::gelu_forward(elements, o.function == Activation::GeluTanh, w.in[0], w.out);
                           return true;
                         },
                         [&](const Swiglu&) {

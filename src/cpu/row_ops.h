@@ -36,6 +36,7 @@ struct RowWork {
   std::array<kernels::Input, max_inputs> in{};
   kernels::Output out{};
   const int32_t* tokens = nullptr;       // [rows], read by Embed
+  const int64_t* positions = nullptr;    // [rows], read by Embed by row
   kernels::ExpertsTape* tape = nullptr;  // written by Experts
 };
 

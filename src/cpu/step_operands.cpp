@@ -55,8 +55,9 @@ void count(LossSum& sum, const kernels::TargetLoss& found) {
 }
 
 void backward_of(const StepOperands& at, const Embed& op) {
-  kernels::embed_backward(embed_shape(at, op), at.run.batch.inputs.data(), at.grad_out(),
-                          at.weight_gradient(op.table));
+  const std::vector<int32_t> positions(at.run.positions.begin(), at.run.positions.end());
+  const int32_t* index = op.by == Lookup::Row ? positions.data() : at.run.batch.inputs.data();
+  kernels::embed_backward(embed_shape(at, op), index, at.grad_out(), at.weight_gradient(op.table));
 }
 
 void backward_of(const StepOperands& at, const Norm& op) {
@@ -64,11 +65,13 @@ void backward_of(const StepOperands& at, const Norm& op) {
   kernels::norm_backward(norm_shape(op, at.rows(), at.width()), at.in(0),
                          plain ? nullptr : at.weight_data(op.weight), at.grad_out(), at.grad_in(0),
                          plain ? nullptr : at.gradient_data(op.weight));
+  if (op.bias != no_weight) kernels::bias_backward(elements(at), at.grad_out(), at.gradient_data(op.bias));
 }
 
 void backward_of(const StepOperands& at, const Linear& op) {
   kernels::linear_backward_weight(linear_shape(at), at.grad_out(), at.in(0), at.weight_gradient(op.weight));
   kernels::linear_backward_input(linear_shape(at), at.grad_out(), at.weight(op.weight), at.grad_in(0));
+  if (op.bias != no_weight) kernels::bias_backward(elements(at), at.grad_out(), at.gradient_data(op.bias));
 }
 
 void backward_of(const StepOperands& at, const Rope& op) {
@@ -91,6 +94,11 @@ void backward_of(const StepOperands& at, const Retain& op) {
 
 void backward_of(const StepOperands& at, const Swiglu&) {
   kernels::swiglu_backward(elements(at), at.in(0), at.in(1), at.grad_out(), at.grad_in(0), at.grad_in(1));
+}
+
+void backward_of(const StepOperands& at, const Activate& op) {
+  kernels::gelu_backward(elements(at), op.function == Activation::GeluTanh, at.in(0), at.grad_out(),
+                         at.grad_in(0));
 }
 
 void backward_of(const StepOperands& at, const Experts& op) {

@@ -18,7 +18,8 @@ struct StepRun {
   WeightTable weights;  // those of `parameters`
   float* arena;
   LossScale scale;
-  const std::map<std::pair<int64_t, double>, kernels::RopeTable>& rope_tables;
+  const RopeTables& rope_tables;
+  const std::vector<int64_t>& positions;
   std::map<ValueId, kernels::ExpertsTape>& tapes;
   LossSum loss;
 };
@@ -56,7 +57,11 @@ class StepOperands {
   }
 
   RowWork row_work() const {
-    RowWork work{.rows = rows(), .width = width(), .out = out(), .tokens = run.batch.inputs.data()};
+    RowWork work{.rows = rows(),
+                 .width = width(),
+                 .out = out(),
+                 .tokens = run.batch.inputs.data(),
+                 .positions = run.positions.data()};
     for (int i = 0; i < max_inputs && at_.in[i] != no_buffer; i++) {
       work.in_width[i] = in_width(i);
       work.in[i] = in(i);
@@ -76,7 +81,7 @@ class StepOperands {
   }
 
   const kernels::RopeTable& rope_table(const Rope& op) const {
-    return run.rope_tables.at({width() / op.heads, op.theta});
+    return run.rope_tables.at({width() / op.heads, op.angles});
   }
   kernels::ExpertsTape& tape() const { return run.tapes[step]; }
 

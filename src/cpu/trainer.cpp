@@ -68,6 +68,7 @@ LossSum Trainer::run(const TokenBatch& batch, const Depth& depth, bool with_grad
                      const TrainingStep::Look& look) {
   const Plan& p = plan(depth.loops);
   check_tokens(batch, p.steps[p.logits].width);
+  require_positions(p, batch.length);
   TrainingStep& compiled = step(p, batch, depth.gradient_loops, with_gradients);
   return compiled.run(batch, parameters_, arena_.reserve(arena_floats_), scale, look);
 }

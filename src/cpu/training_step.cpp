@@ -25,15 +25,16 @@ TrainingStep::TrainingStep(const Plan& plan, StepShape shape, std::optional<Sche
   for (const Step& step : plan.steps) {
     if (const auto* rope = std::get_if<Rope>(&step.op)) {
       const int64_t head_dim = step.width / rope->heads;
-      rope_tables_.try_emplace({head_dim, rope->theta}, head_dim, rope->theta, 0, shape.length);
+      rope_tables_.try_emplace({head_dim, rope->angles}, head_dim, rope->angles, 0, shape.length);
     }
   }
+  for (int64_t row = 0; row < shape.rows(); row++) positions_.push_back(row % shape.length);
 }
 
 LossSum TrainingStep::run(const TokenBatch& batch, Parameters& parameters, float* arena, LossScale scale,
                           const Look& look) {
-  StepRun state{plan_, shape_, batch,        parameters, weight_table(plan_, parameters),
-                arena, scale,  rope_tables_, tapes_,     {}};
+  StepRun state{plan_,        shape_,     batch,  parameters, weight_table(plan_, parameters), arena, scale,
+                rope_tables_, positions_, tapes_, {}};
   for (size_t i = 0; i < actions_.size(); i++) {
     const auto [pass, step] = actions_[i];
     const StepOperands at(state, memory_, step, memory_.operands[i]);

@@ -30,6 +30,8 @@ struct LossScale {
   double balance = 1;  // of the balance losses
 };
 
+using RopeTables = std::map<std::pair<int64_t, RopeAngles>, kernels::RopeTable>;  // by head_dim and angles
+
 class TrainingStep {
  public:
   // Without `gradients` only the loss is computed, and memory is planned for that.
@@ -50,8 +52,9 @@ class TrainingStep {
   StepShape shape_;
   std::vector<StepAction> actions_;
   MemoryPlan memory_;
-  std::map<std::pair<int64_t, double>, kernels::RopeTable> rope_tables_;  // by head_dim and theta
-  std::map<ValueId, kernels::ExpertsTape> tapes_;                         // what routing chose, by step
+  RopeTables rope_tables_;
+  std::vector<int64_t> positions_;                 // of every row in its sequence
+  std::map<ValueId, kernels::ExpertsTape> tapes_;  // what routing chose, by step
   bool with_gradients_;
 };
 

@@ -60,18 +60,48 @@ ValueId Builder::embed(std::string_view name, int64_t vocab, int width, Init ini
   return emit(Embed{table, scale}, width);
 }
 
+ValueId Builder::embed_rows(std::string_view name, int64_t positions, int width, Init init) {
+  const WeightId table = weight({.name = full_name(fmt::format("{}.weight", name)),
+                                 .shape = {positions, width},
+                                 .out_space = "",
+                                 .in_space = "residual",
+                                 .init = std::move(init),
+                                 .embedding = true});
+  return emit(Embed{table, 1, Lookup::Row}, width);
+}
+
+WeightId Builder::norm_weight(std::string_view name, int width, double start) {
+  return weight({.name = full_name(name),
+                 .shape = {width},
+                 .out_space = "residual",
+                 .in_space = "",
+                 .init = Init::constant(start)});
+}
+
 ValueId Builder::norm(ValueId x, std::string_view name, float eps) {
-  const WeightId w = weight({.name = full_name(fmt::format("{}.weight", name)),
-                             .shape = {width(x)},
-                             .out_space = "residual",
-                             .in_space = "",
-                             .init = Init::constant(1)});
+  const WeightId w = norm_weight(fmt::format("{}.weight", name), width(x), 1);
   return emit(Norm{x, w, 1, eps}, width(x));
+}
+
+ValueId Builder::layer_norm(ValueId x, std::string_view name, float eps) {
+  const WeightId w = norm_weight(fmt::format("{}.weight", name), width(x), 1);
+  const WeightId bias = norm_weight(fmt::format("{}.bias", name), width(x), 0);
+  return emit(Norm{.x = x, .weight = w, .eps = eps, .bias = bias, .centred = true}, width(x));
 }
 
 ValueId Builder::head_norm(ValueId x, int heads, float eps) {
   require(heads > 0 && width(x) % heads == 0, "width {} is not {} heads", width(x), heads);
   return emit(Norm{x, no_weight, heads, eps}, width(x));
+}
+
+ValueId Builder::shared_head_norm(ValueId x, int heads, std::string_view name, float eps) {
+  require(heads > 0 && width(x) % heads == 0, "width {} is not {} heads", width(x), heads);
+  const WeightId w = weight({.name = full_name(fmt::format("{}.weight", name)),
+                             .shape = {width(x) / heads},
+                             .out_space = "",
+                             .in_space = "",
+                             .init = Init::constant(1)});
+  return emit(Norm{.x = x, .weight = w, .groups = heads, .eps = eps, .shared = true}, width(x));
 }
 
 ValueId Builder::linear(ValueId x, std::string_view name, const LinearSpec& spec) {
@@ -82,13 +112,22 @@ ValueId Builder::linear(ValueId x, std::string_view name, const LinearSpec& spec
                              .init = spec.init,
                              .quantise = true,
                              .shard_axis = spec.shard_axis});
-  return emit(Linear{x, w}, spec.out);
+  if (!spec.bias) return emit(Linear{x, w}, spec.out);
+  const WeightId bias = weight({.name = full_name(fmt::format("{}.bias", name)),
+                                .shape = {spec.out},
+                                .out_space = spec.out_space,
+                                .in_space = "",
+                                .init = Init::constant(0),
+                                .shard_axis = spec.shard_axis == 0 ? 0 : -1});
+  return emit(Linear{x, w, bias}, spec.out);
 }
 
-ValueId Builder::rope(ValueId x, int heads, double theta) {
-  require(heads > 0 && width(x) % (2 * heads) == 0, "rotary heads need an even width, got {} / {}", width(x),
-          heads);
-  return emit(Rope{x, heads, theta}, width(x));
+ValueId Builder::rope(ValueId x, int heads, const RopeAngles& angles) {
+  require(heads > 0 && width(x) % heads == 0, "width {} is not {} heads", width(x), heads);
+  const int head_dim = width(x) / heads, turned = angles.turned_dims(head_dim);
+  require(turned > 0 && turned % 2 == 0 && turned <= head_dim, "{} of {} dims of a head cannot turn in pairs",
+          turned, head_dim);
+  return emit(Rope{x, heads, angles}, width(x));
 }
 
 ValueId Builder::attend(ValueId q, Kv kv, int heads, int kv_heads, Mask mask) {
@@ -114,6 +153,8 @@ ValueId Builder::swiglu(ValueId gate, ValueId up) {
   require(width(gate) == width(up), "swiglu of widths {} and {}", width(gate), width(up));
   return emit(Swiglu{gate, up}, width(gate));
 }
+
+ValueId Builder::activate(ValueId x, Activation function) { return emit(Activate{x, function}, width(x)); }
 
 ValueId Builder::experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance,
                          Init in, Init out) {

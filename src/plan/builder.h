@@ -27,6 +27,7 @@ struct LinearSpec {
   const char* in_space;
   Init init;
   int shard_axis = 0;
+  bool bias = false;
 };
 
 class Builder {
@@ -50,13 +51,17 @@ class Builder {
   WeightId weight(WeightSpec spec);
 
   ValueId embed(std::string_view name, int64_t vocab, int width, Init init, float scale = 1);
+  ValueId embed_rows(std::string_view name, int64_t positions, int width, Init init);  // learned positions
   ValueId norm(ValueId x, std::string_view name, float eps);
-  ValueId head_norm(ValueId x, int heads, float eps);  // per head, no weight
+  ValueId layer_norm(ValueId x, std::string_view name, float eps);                   // with bias
+  ValueId head_norm(ValueId x, int heads, float eps);                                // per head, no weight
+  ValueId shared_head_norm(ValueId x, int heads, std::string_view name, float eps);  // per head, one weight
   ValueId linear(ValueId x, std::string_view name, const LinearSpec& spec);
-  ValueId rope(ValueId x, int heads, double theta);
+  ValueId rope(ValueId x, int heads, const RopeAngles& angles);
   ValueId attend(ValueId q, Kv kv, int heads, int kv_heads, Mask mask);
   ValueId retain(ValueId q, Kv kv, ValueId decay, int heads, float temperature);
   ValueId swiglu(ValueId gate, ValueId up);
+  ValueId activate(ValueId x, Activation function);
   ValueId experts(ValueId x, int64_t count, int64_t ffn, int active, bool normalise, float balance, Init in,
                   Init out);
   ValueId add(ValueId a, ValueId b);
@@ -72,6 +77,7 @@ class Builder {
 
  private:
   ValueId emit(Op op, int width);
+  WeightId norm_weight(std::string_view name, int width, double start);
   std::string full_name(std::string_view name) const;
 
   Plan plan_;

@@ -13,6 +13,7 @@ const char* op_name(const Op& op) {
                         [](const Attend&) { return "attend"; },
                         [](const Retain&) { return "retain"; },
                         [](const Swiglu&) { return "swiglu"; },
+                        [](const Activate&) { return "activate"; },
                         [](const Experts&) { return "experts"; },
                         [](const Add&) { return "add"; },
                         [](const Mix&) { return "mix"; },
@@ -24,9 +25,18 @@ const char* op_name(const Op& op) {
 std::string op_settings(const Op& op) {
   return std::visit(
       Overload{
-          [](const Embed& o) { return o.scale == 1 ? std::string() : fmt::format("scale={}", o.scale); },
-          [](const Norm& o) { return fmt::format("groups={} eps={}", o.groups, o.eps); },
-          [](const Rope& o) { return fmt::format("heads={} theta={}", o.heads, o.theta); },
+          [](const Embed& o) {
+            if (o.by == Lookup::Row) return fmt::format("scale={} by row", o.scale);
+            return o.scale == 1 ? std::string() : fmt::format("scale={}", o.scale);
+          },
+          [](const Norm& o) {
+            return fmt::format("groups={} eps={}{}{}", o.groups, o.eps, o.centred ? " centred" : "",
+                               o.shared ? " shared" : "");
+          },
+          [](const Rope& o) { return fmt::format("heads={} {}", o.heads, rope_angles_text(o.angles)); },
+          [](const Activate& o) {
+            return std::string(o.function == Activation::Gelu ? "gelu" : "gelu_tanh");
+          },
           [](const Attend& o) {
             const std::string window = o.mask.window == 0 ? "all" : std::to_string(o.mask.window);
             return fmt::format("heads={}/{} window={} scale={}", o.heads, o.kv_heads, window, o.scale);

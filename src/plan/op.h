@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "plan/mask.h"
+#include "plan/rope_angles.h"
 
 namespace onceover {
 
@@ -16,33 +17,43 @@ using ValueId = int32_t;   // value i is made by step i
 using WeightId = int32_t;  // index into Plan::weights
 constexpr WeightId no_weight = -1;
 
-// y = scale * table[token]. table [vocab, width].
+// What a table is looked up by: the token, or the number of its row (learned positions, GPT-2).
+enum class Lookup : uint8_t { Token, Row };
+
+// y = scale * table[token or row]. table [vocab, width]; rows beyond it cannot be run (require_positions()).
 struct Embed {
   WeightId table;
   float scale = 1;
+  Lookup by = Lookup::Token;
 };
 
-// RMSNorm over each of `groups` equal parts of the row: y = x / sqrt(mean(x²) + eps) * weight. weight
-// [width], or no_weight for none. groups > 1 is the per-head "GroupNorm" of gated retention.
+// RMSNorm over each of `groups` equal parts of the row: y = x / sqrt(mean(x²) + eps) * weight + bias.
+// centred: x - mean(x) instead of x, which is LayerNorm. weight and bias [width], or no_weight for none;
+// shared: one weight [width / groups] for all parts. groups > 1 is the per-head "GroupNorm" of gated
+// retention, and, shared, the norm of queries and keys of Qwen3.
 struct Norm {
   ValueId x;
   WeightId weight;
   int groups = 1;
   float eps = 1e-5F;
+  WeightId bias = no_weight;
+  bool centred = false, shared = false;
 };
 
-// y = W x. weight [out, in].
+// y = W x + bias. weight [out, in]; bias [out], or no_weight for none.
 struct Linear {
   ValueId x;
   WeightId weight;
+  WeightId bias = no_weight;
 };
 
-// Rotary position embedding by row number, pairs (j, j + head_dim/2), angle row * theta^(-2j/head_dim). No
-// position embedding at all (NoPE) is the absence of this op.
+// Rotary position embedding by row number: in the first n = dims of each head (all of them when dims is 0),
+// the pair (j, j + n/2) turns by row * frequency_j (rope_angles.h); the rest stays. No position embedding at
+// all (NoPE) is the absence of this op.
 struct Rope {
   ValueId x;
   int heads;
-  double theta = 10000;
+  RopeAngles angles = {};
 };
 
 // softmax(scale q kᵀ + mask) v per head; query head h reads key head h / (heads / kv_heads). k and v are
@@ -67,6 +78,14 @@ struct Retain {
 // y = silu(gate) * up.
 struct Swiglu {
   ValueId gate, up;
+};
+
+enum class Activation : uint8_t { Gelu, GeluTanh };
+
+// y = x Φ(x) (GELU, arXiv 1606.08415), or its form x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³))).
+struct Activate {
+  ValueId x;
+  Activation function;
 };
 
 // Routed SwiGLU experts: p = softmax(router x) over all experts; the `active` largest run, weighted by p
@@ -99,7 +118,8 @@ struct Logits {
   WeightId weight;
 };
 
-using Op = std::variant<Embed, Norm, Linear, Rope, Attend, Retain, Swiglu, Experts, Add, Mix, Logits>;
+using Op =
+    std::variant<Embed, Norm, Linear, Rope, Attend, Retain, Swiglu, Activate, Experts, Add, Mix, Logits>;
 
 // How an op reads an input: the row being made, or that row and earlier ones.
 enum class Reads : uint8_t { Row, History };
@@ -134,6 +154,7 @@ void for_inputs(const Op& op, F f) {
                    f("gate", o.gate, Reads::Row);
                    f("up", o.up, Reads::Row);
                  },
+                 [&](const Activate& o) { f("x", o.x, Reads::Row); },
                  [&](const Experts& o) { f("x", o.x, Reads::Row); },
                  [&](const Add& o) {
                    f("a", o.a, Reads::Row);
@@ -155,8 +176,12 @@ void for_weights(const Op& op, F f) {
                  [&](const Embed& o) { f("table", o.table); },
                  [&](const Norm& o) {
                    if (o.weight != no_weight) f("weight", o.weight);
+                   if (o.bias != no_weight) f("bias", o.bias);
                  },
-                 [&](const Linear& o) { f("weight", o.weight); },
+                 [&](const Linear& o) {
+                   f("weight", o.weight);
+                   if (o.bias != no_weight) f("bias", o.bias);
+                 },
                  [&](const Experts& o) {
                    f("router", o.router);
                    f("gate", o.gate);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -59,6 +60,16 @@ uint64_t Plan::fingerprint() const {
   meaning += fmt::format("logits %{}\n", logits);
   for (const auto& w : weights) meaning += w.name + shape_text(w.shape) + "\n";
   return hash64(meaning);
+}
+
+void require_positions(const Plan& plan, int64_t end) {
+  for (const Step& step : plan.steps) {
+    const auto* embed = std::get_if<Embed>(&step.op);
+    if (embed == nullptr || embed->by != Lookup::Row) continue;
+    const WeightSpec& table = plan.weights[embed->table];
+    if (end > table.shape[0])
+      throw Error("{} tokens are more than the {} positions of '{}'", end, table.shape[0], table.name);
+  }
 }
 
 int layer_of(const std::string& scope) {

@@ -36,6 +36,9 @@ struct Plan {
   std::string text() const;
 };
 
+// Error unless the plan can run rows 0 to end - 1: tables of learned positions have only so many.
+void require_positions(const Plan& plan, int64_t end);
+
 // The layer number in a scope ("model.layers.12.mlp" -> 12), or -1.
 int layer_of(const std::string& scope);
 

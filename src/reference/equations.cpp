@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace onceover::reference {
@@ -29,19 +30,26 @@ Vector expert_matrix(const Vector& stack, size_t experts, int e) {
 
 }  // namespace
 
-Vector embed(const Embed& op, const Vector& table, int token, int width) {
-  const auto start = table.begin() + static_cast<std::ptrdiff_t>(token) * width;
+Vector embed(const Embed& op, const Vector& table, int64_t index, int width) {
+  const auto start = table.begin() + index * width;
   Vector y(start, start + width);
   for (double& element : y) element *= op.scale;
   return y;
 }
 
-Vector norm(const Norm& op, const Vector* weight, Vector x) {
+Vector norm(const Norm& op, const Vector* weight, const Vector* bias, Vector x) {
   const size_t part = x.size() / op.groups;
   for (size_t start = 0; start < x.size(); start += part) {
+    const auto first = x.begin() + static_cast<std::ptrdiff_t>(start),
+               end = first + static_cast<std::ptrdiff_t>(part);
+    const double mean = op.centred ? std::accumulate(first, end, 0.0) / static_cast<double>(part) : 0;
+    for (auto element = first; element != end; ++element) *element -= mean;
     const double mean_square = dot(&x[start], &x[start], part) / static_cast<double>(part);
     const double inverse_rms = 1 / std::sqrt(mean_square + op.eps);
-    for (size_t j = start; j < start + part; j++) x[j] *= inverse_rms * (weight ? (*weight)[j] : 1);
+    for (size_t j = start; j < start + part; j++) {
+      x[j] *= inverse_rms * (weight ? (*weight)[op.shared ? j - start : j] : 1);
+      if (bias) x[j] += (*bias)[j];
+    }
   }
   return x;
 }
@@ -53,15 +61,16 @@ Vector linear(const Vector& weight, const Vector& x) {
 }
 
 Vector rope(const Rope& op, Vector x, int64_t row) {
-  const size_t head_dim = x.size() / op.heads, half = head_dim / 2;
+  const size_t head_dim = x.size() / op.heads;
+  const std::vector<double> frequencies = rope_frequencies(op.angles, static_cast<int64_t>(head_dim));
+  const double magnitude = rope_magnitude(op.angles);
+  const size_t half = frequencies.size();
   for (size_t start = 0; start < x.size(); start += head_dim) {
     for (size_t j = 0; j < half; j++) {
-      const double frequency =
-          std::pow(op.theta, -2.0 * static_cast<double>(j) / static_cast<double>(head_dim));
-      const double angle = static_cast<double>(row) * frequency;
+      const double angle = static_cast<double>(row) * frequencies[j];
       const double a = x[start + j], b = x[start + j + half];
-      x[start + j] = a * std::cos(angle) - b * std::sin(angle);
-      x[start + j + half] = a * std::sin(angle) + b * std::cos(angle);
+      x[start + j] = magnitude * (a * std::cos(angle) - b * std::sin(angle));
+      x[start + j + half] = magnitude * (a * std::sin(angle) + b * std::cos(angle));
     }
   }
   return x;
@@ -109,6 +118,16 @@ Vector swiglu(const Vector& gate, const Vector& up) {
   Vector y(gate.size());
   for (size_t j = 0; j < y.size(); j++) y[j] = gate[j] * sigmoid(gate[j]) * up[j];
   return y;
+}
+
+Vector activate(const Activate& op, Vector x) {
+  for (double& e : x) {
+    const double inner = op.function == Activation::Gelu
+                             ? std::erf(e / std::numbers::sqrt2)
+                             : std::tanh(std::sqrt(2 / std::numbers::pi) * (e + 0.044715 * e * e * e));
+    e *= 0.5 * (1 + inner);
+  }
+  return x;
 }
 
 Vector add(Vector a, const Vector& b) {

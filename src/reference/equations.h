@@ -15,12 +15,13 @@ using Vector = std::vector<double>;
 using RowsOf = std::map<int64_t, Vector>;     // absolute row -> values
 using RowViews = std::vector<const Vector*>;  // rows that attention sees, oldest first
 
-Vector embed(const Embed& op, const Vector& table, int token, int width);
-Vector norm(const Norm& op, const Vector* weight, Vector x);  // no weight: null
+Vector embed(const Embed& op, const Vector& table, int64_t index, int width);
+Vector norm(const Norm& op, const Vector* weight, const Vector* bias, Vector x);  // null for none
 Vector linear(const Vector& weight, const Vector& x);
 Vector rope(const Rope& op, Vector x, int64_t row);
 Vector attend(const Attend& op, const Vector& q, const RowViews& k, const RowViews& v);
 Vector swiglu(const Vector& gate, const Vector& up);
+Vector activate(const Activate& op, Vector x);
 Vector add(Vector a, const Vector& b);
 Vector mix(const Mix& op, const Vector& weight, const Vector& a, const Vector& b);
 

@@ -45,9 +45,10 @@ class Call {
 };
 
 void Call::check_request() const {
+  require_positions(plan_, end());
   for (const Step& step : plan_.steps) {
     const auto* embedding = std::get_if<Embed>(&step.op);
-    if (!embedding) continue;
+    if (!embedding || embedding->by != Lookup::Token) continue;
     const int64_t vocab = plan_.weights[embedding->table].shape[0];
     for (int token : tokens_)
       if (token < 0 || token >= vocab)
@@ -116,19 +117,25 @@ Vector Call::row_of(ValueId value, int64_t row) {
   const Step& step = plan_.steps[value];
   const auto in = [&](ValueId v) -> const Vector& { return at(v, row); };
   const auto weight = [&](WeightId w) -> const Vector& { return weights_[w]; };
+  const auto optional = [&](WeightId w) { return w == no_weight ? nullptr : &weight(w); };
   return std::visit(
       Overload{
-          [&](const Embed& o) { return embed(o, weight(o.table), tokens_[row - state_.tokens], step.width); },
-          [&](const Norm& o) {
-            return norm(o, o.weight == no_weight ? nullptr : &weight(o.weight), in(o.x));
+          [&](const Embed& o) {
+            const int64_t index = o.by == Lookup::Row ? row : tokens_[row - state_.tokens];
+            return embed(o, weight(o.table), index, step.width);
           },
-          [&](const Linear& o) { return linear(weight(o.weight), in(o.x)); },
+          [&](const Norm& o) { return norm(o, optional(o.weight), optional(o.bias), in(o.x)); },
+          [&](const Linear& o) {
+            const Vector y = linear(weight(o.weight), in(o.x));
+            return o.bias == no_weight ? y : add(y, weight(o.bias));
+          },
           [&](const Rope& o) { return rope(o, in(o.x), row); },
           [&](const Attend& o) {
             return attend(o, in(o.q), history(o.k, o.mask.window, row), history(o.v, o.mask.window, row));
           },
           [&](const Retain& o) { return read_out(o, slot(value).at(0), in(o.q)); },
           [&](const Swiglu& o) { return swiglu(in(o.gate), in(o.up)); },
+          [&](const Activate& o) { return activate(o, in(o.x)); },
           [&](const Experts& o) {
             return experts(o, {weight(o.router), weight(o.gate), weight(o.up), weight(o.down)}, in(o.x));
           },

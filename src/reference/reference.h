@@ -40,9 +40,9 @@ class Executor {
 
   // Takes `tokens` on top of `state`; returns logits by absolute row for `asked` rows (every fresh row when
   // the analysis was made with LogitRows::Every). `observe`, when given, sees every value that was demanded.
-  // std::out_of_range for a token outside the vocabulary or an asked row that is not fresh, with the state
-  // untouched; std::logic_error for a row that was needed but not made (a mistake in the analysis) or the
-  // state of another plan.
+  // Error for more tokens than learned positions, std::out_of_range for a token outside the vocabulary or an
+  // asked row that is not fresh, with the state untouched; std::logic_error for a row that was needed but not
+  // made (a mistake in the analysis) or the state of another plan.
   RowsOf run(State& state, const std::vector<int>& tokens, const std::vector<int64_t>& asked,
              const Observer& observe = {}) const;
 

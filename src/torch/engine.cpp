@@ -70,6 +70,7 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, f
   const auto fresh = static_cast<int64_t>(tokens.size());
   const Tensor ids =
       at::from_blob(const_cast<int32_t*>(tokens.data()), {1, fresh}, at::kInt).to(at::kLong).to(device_);
+  require_positions(plan_, tokens_ + fresh);
   tokens_ += fresh;
   for (ValueId i = 0; i < static_cast<ValueId>(plan_.steps.size()); i++) {
     const int64_t rows = demanded_rows(i, fresh, logit_rows);
@@ -89,7 +90,7 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, f
 
 Tensor InferenceEngine::step(ValueId i, const Tensor& tokens, int64_t rows) {
   const Op& op = plan_.steps[i].op;
-  RowInputs given{last_rows(tokens, rows), {}};
+  RowInputs given{last_rows(tokens, rows), tokens_ - rows, {}};
   auto& in = given.in;
   int n = 0;
   for_inputs(op, [&](const char*, ValueId v, Reads reads) {
@@ -101,7 +102,7 @@ Tensor InferenceEngine::step(ValueId i, const Tensor& tokens, int64_t rows) {
       Overload{
           [&](const Rope& o) {
             return rope(o, in[0],
-                        rope_table(o.theta, plan_.steps[i].width / o.heads, tokens_ - rows, rows, device_));
+                        rope_table(o.angles, plan_.steps[i].width / o.heads, tokens_ - rows, rows, device_));
           },
           [&](const Attend& o) { return attend_history(o, in[0].to(at::kFloat), in[1], in[2]); },
           [&](const Logits& o) { return head(o, in[0], reader_); },

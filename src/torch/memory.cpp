@@ -20,7 +20,7 @@ int64_t saved_floats(const Plan& plan, const Step& step, int64_t length) {
   return std::visit(
       Overload{
           [&](const Embed&) { return width; },
-          [&](const Norm&) { return 3 * width; },
+          [&](const Norm& o) { return (o.centred ? 4 : 3) * width; },
           [&](const Linear&) { return width; },
           [&](const Rope&) { return 2 * width; },
           [&](const Attend& o) {
@@ -29,6 +29,7 @@ int64_t saved_floats(const Plan& plan, const Step& step, int64_t length) {
           },
           [&](const Retain& o) { return 6 * plan.steps[o.q].width + 2 * width + 3 * o.heads * 64; },
           [&](const Swiglu&) { return 2 * width; },
+          [&](const Activate&) { return width; },
           [&](const Experts& o) {
             return 2 * width + o.active * (4 * plan.weights[o.gate].shape[1] + 3 * width);
           },

@@ -2,29 +2,41 @@
 
 namespace onceover::torch_executor {
 
-Tensor norm(const Norm& op, const Tensor& x, const Tensor& weight) {
-  const Tensor parts = x.to(at::kFloat).unflatten(-1, {op.groups, -1});
+Tensor norm(const Norm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Tensor parts = x.to(at::kFloat).unflatten(-1, {op.groups, -1});
+  if (op.centred) parts = parts - parts.mean(-1, true);
   const Tensor mean_square = parts.square().mean(-1, true);
   // NaN when a square overflows: 1 / sqrt(inf) would hide that behind rows of 0.
   const Tensor overflow = (mean_square - mean_square).detach();
-  const Tensor y = (parts * (at::rsqrt(mean_square + op.eps) + overflow)).flatten(-2);
-  return weight.defined() ? y * weight : y;
+  Tensor y = parts * (at::rsqrt(mean_square + op.eps) + overflow);
+  if (weight.defined() && op.shared) y = y * weight;
+  y = y.flatten(-2);
+  if (weight.defined() && !op.shared) y = y * weight;
+  return bias.defined() ? y + bias : y;
 }
 
 // Angles in double: at row 100000 a float angle would be off by hundredths.
-RopeTable rope_table(double theta, int64_t head_dim, int64_t first, int64_t rows, at::Device device) {
+RopeTable rope_table(const RopeAngles& angles, int64_t head_dim, int64_t first, int64_t rows,
+                     at::Device device) {
   const auto options = at::TensorOptions(at::kDouble);
-  const Tensor frequency =
-      at::pow(theta, at::arange(0, head_dim / 2, options) * (-2.0 / static_cast<double>(head_dim)));
+  const Tensor frequency = at::tensor(rope_frequencies(angles, head_dim), options);
   const Tensor angle = at::arange(first, first + rows, options).view({-1, 1, 1}) * frequency;
-  return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
+  const double magnitude = rope_magnitude(angles);
+  return {(angle.cos() * magnitude).to(device, at::kFloat), (angle.sin() * magnitude).to(device, at::kFloat)};
 }
 
 Tensor rope(const Rope& op, const Tensor& x, const RopeTable& table) {
-  const auto halves = x.to(at::kFloat).unflatten(-1, {op.heads, -1}).chunk(2, -1);
-  const Tensor &a = halves[0], &b = halves[1];
-  const Tensor turned = at::cat({a * table.cosine - b * table.sine, a * table.sine + b * table.cosine}, -1);
+  const int64_t half = table.cosine.size(-1);
+  const Tensor heads = x.to(at::kFloat).unflatten(-1, {op.heads, -1});
+  const Tensor a = heads.narrow(-1, 0, half), b = heads.narrow(-1, half, half);
+  const Tensor still = heads.narrow(-1, 2 * half, heads.size(-1) - 2 * half);
+  const Tensor turned =
+      at::cat({a * table.cosine - b * table.sine, a * table.sine + b * table.cosine, still}, -1);
   return turned.flatten(-2).to(x.scalar_type());
+}
+
+Tensor activate(const Activate& op, const Tensor& x) {
+  return at::gelu(x, op.function == Activation::GeluTanh ? "tanh" : "none");
 }
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) { return at::silu(gate) * up; }

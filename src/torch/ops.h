@@ -10,13 +10,14 @@ namespace onceover::torch_executor {
 
 using at::Tensor;
 
-Tensor norm(const Norm& op, const Tensor& x, const Tensor& weight);  // weight undefined for none
+Tensor norm(const Norm& op, const Tensor& x, const Tensor& weight, const Tensor& bias);  // undefined for none
 
-// Cosine and sine of row * theta^(-2j/head_dim), for `rows` rows from `first`: each [rows, 1, head_dim / 2].
+// Cosine and sine of row * frequency, for `rows` rows from `first`: each [rows, 1, pairs].
 struct RopeTable {
   Tensor cosine, sine;
 };
-RopeTable rope_table(double theta, int64_t head_dim, int64_t first, int64_t rows, at::Device device);
+RopeTable rope_table(const RopeAngles& angles, int64_t head_dim, int64_t first, int64_t rows,
+                     at::Device device);
 Tensor rope(const Rope& op, const Tensor& x, const RopeTable& table);
 
 // Every query row against the rows of its own sequence. With a window, blocks of `window` queries see their
@@ -31,6 +32,7 @@ Tensor attend_history(const Attend& op, const Tensor& q, const Tensor& k, const 
 Tensor retain(const Retain& op, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& decay,
               Tensor& state);
 
+Tensor activate(const Activate& op, const Tensor& x);
 Tensor swiglu(const Tensor& gate, const Tensor& up);
 Tensor mix(const Mix& op, const Tensor& weight, const Tensor& a, const Tensor& b);
 

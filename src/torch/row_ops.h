@@ -9,6 +9,7 @@ namespace onceover::torch_executor {
 
 struct RowInputs {
   Tensor tokens;             // [sequences, rows], read by Embed
+  int64_t first;             // position of the first row, read by Embed by row
   std::array<Tensor, 4> in;  // the op's inputs, in order
 };
 

@@ -59,6 +59,7 @@ const Plan& Trainer::plan(int loops) const {
 TrainingPass Trainer::pass(const TokenBatch& batch, const Depth& depth) const {
   const Plan& p = plan(depth.loops);
   check_tokens(batch, p.steps[p.logits].width);
+  require_positions(p, batch.length);
   return {p, arena(Kind::Weight).views, batch, device_, options_.bf16};
 }
 

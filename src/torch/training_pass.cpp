@@ -49,14 +49,14 @@ TrainingPass::TrainingPass(const Plan& plan, const std::vector<Tensor>& weights,
       values_(plan.steps.size()) {}
 
 const RopeTable& TrainingPass::rope_table_of(const Rope& op, int64_t head_dim) {
-  RopeTable& table = rope_tables_[{head_dim, op.theta}];
-  if (!table.cosine.defined()) table = rope_table(op.theta, head_dim, 0, inputs_.size(1), device_);
+  RopeTable& table = rope_tables_[{head_dim, op.angles}];
+  if (!table.cosine.defined()) table = rope_table(op.angles, head_dim, 0, inputs_.size(1), device_);
   return table;
 }
 
 Tensor TrainingPass::step(ValueId i) {
   const Op& op = plan_.steps[i].op;
-  RowInputs given{inputs_, {}};
+  RowInputs given{inputs_, 0, {}};
   auto& in = given.in;
   int n = 0;
   for_inputs(op, [&](const char*, ValueId v, Reads) { in[n++] = values_[v]; });

@@ -50,9 +50,9 @@ class TrainingPass {
   Tensor inputs_, targets_;  // [sequences, length]
   int64_t scored_;
   std::vector<bool> reaches_;
-  std::vector<ValueId> last_reader_;                             // by value
-  std::vector<Tensor> values_;                                   // by value; undefined when not needed now
-  std::map<std::pair<int64_t, double>, RopeTable> rope_tables_;  // by head_dim and theta
+  std::vector<ValueId> last_reader_;  // by value
+  std::vector<Tensor> values_;        // by value; undefined when not needed now
+  std::map<std::pair<int64_t, RopeAngles>, RopeTable> rope_tables_;  // by head_dim and angles
   Tensor loss_, correct_, segment_balance_;
   double balance_ = 0;
 };

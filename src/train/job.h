@@ -19,6 +19,8 @@ struct TrainedModel {
   std::string config_json;  // stored as config.json in checkpoints
   int loops = 1;
   std::function<std::shared_ptr<const Plan>(int loops)> plan;
+  // The numbers to begin with, by WeightId; absent = fresh ones by run.seed.
+  std::function<std::vector<float>(WeightId)> start = {};
   std::vector<std::filesystem::path> tokenizer_files;  // copied into checkpoints
 };
 

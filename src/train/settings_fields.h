@@ -49,7 +49,8 @@ void for_input_settings(S& s, F f) {
   constexpr SettingRange any{0, 0}, seed{0, 9007199254740991.0};
   f("model", "config", s.model.config, any,
     "a preset, a config.json or a model's folder: fresh weights of that shape");
-  f("model", "init", s.model.init, any, "a model's folder to go on from, instead: its shape and weights");
+  f("model", "init", s.model.init, any,
+    "a model to go on from, instead (docs/imported-models.md): its shape and weights");
   f("model", "loops", s.model.loops, SettingRange{0, 1024},
     "how often the repeated layers run; 0 = as the model says");
   f("data", "task", s.data.task, any,

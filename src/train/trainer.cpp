@@ -10,8 +10,6 @@
 #include "train/run_folder.h"
 #include "train/schedule.h"
 #include "train/step.h"
-#include "weights/bind.h"
-#include "weights/checkpoint.h"
 #include "weights/init.h"
 
 namespace onceover {
@@ -46,18 +44,12 @@ bool has_balance_loss(const Plan& plan) {
   });
 }
 
-void start_weights(const TrainSettings& settings, const Plan& plan, TrainingExecutor& executor) {
-  std::vector<std::vector<float>> numbers;
-  if (settings.model.init.empty()) {
-    numbers = initial_weights(plan, static_cast<uint64_t>(settings.run.seed));
-  } else {
-    const Checkpoint start(settings.model.init);
-    for (const auto& view : bind_weights(plan, start.tensors(), settings.model.init))
-      numbers.push_back(to_f32(view));
-  }
-  for (size_t w = 0; w < numbers.size(); w++) {
-    executor.write(static_cast<WeightId>(w), TrainingExecutor::Tensor::Weight, numbers[w]);
-  }
+void start_weights(const TrainSettings& settings, const TrainedModel& model, const Plan& plan,
+                   TrainingExecutor& executor) {
+  const auto fresh = model.start ? std::vector<std::vector<float>>()
+                                 : initial_weights(plan, static_cast<uint64_t>(settings.run.seed));
+  for (WeightId w = 0; w < static_cast<WeightId>(plan.weights.size()); w++)
+    executor.write(w, TrainingExecutor::Tensor::Weight, model.start ? model.start(w) : fresh[w]);
 }
 
 // One call of train().
@@ -136,7 +128,7 @@ void Trainer::start() {
     state_ = *resumed;
     notice(fmt::format("going on after step {} of {}", state_.step, steps_));
   } else {
-    start_weights(settings_, *plan_, executor_);
+    start_weights(settings_, job_.model, *plan_, executor_);
   }
 }
 

@@ -36,10 +36,10 @@ struct TrainingResult {
   std::string checkpoint;                // the newest; empty without a run folder
 };
 
-// Trains until the budget is spent. Fresh weights follow run.seed, or model.init. The executor must be new.
-// Error for settings that do not fit, a folder that cannot be used, a full disk, and a loss or gradient that
-// is not finite (naming step, depth and the first weight concerned); the last checkpoint is whole in every
-// case.
+// Trains until the budget is spent. Weights begin as the job says, or fresh by run.seed. The executor must be
+// new. Error for settings that do not fit, a folder that cannot be used, a full disk, and a loss or gradient
+// that is not finite (naming step, depth and the first weight concerned); the last checkpoint is whole in
+// every case.
 TrainingResult train(const TrainSettings& settings, const TrainingJob& job, TrainingExecutor& executor,
                      const Hooks& hooks = {});
 

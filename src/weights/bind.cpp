@@ -62,58 +62,41 @@ struct Fault {
 
 std::string quoted(std::string_view name) { return fmt::format("'{}'", printable(name)); }
 
-class Binder {
+class Fit {
  public:
-  Binder(const Plan& plan, const TensorMap& tensors, std::string where)
-      : plan_(plan), tensors_(tensors), where_(std::move(where)) {}
+  Fit(const Plan& plan, const WeightFiles& files, std::string where)
+      : plan_(plan), files_(files), where_(std::move(where)) {}
 
-  std::vector<TensorView> bind() {
-    for (const auto& spec : plan_.weights) bind_one(spec);
-    for (const auto& [name, tensor] : tensors_) examine_rest(name, tensor);
+  void require() {
+    for (const auto& spec : plan_.weights) examine(spec);
+    for (const auto& [name, file] : files_) examine_rest(name);
     refuse_faults();
-    return std::move(bound_);
   }
 
  private:
-  void bind_one(const WeightSpec& spec) {
+  void examine(const WeightSpec& spec) {
     names_.insert(spec.name);
-    bound_.emplace_back();
-    const auto found = tensors_.find(spec.name);
-    if (found == tensors_.end()) {
+    const auto found = files_.find(spec.name);
+    if (found == files_.end()) {
       missing_.items.push_back(quoted(spec.name));
       return;
     }
-    const TensorView& tensor = found->second;
-    if (tensor.shape != spec.shape) {
+    const WeightFile& file = found->second;
+    if (file.shape != spec.shape) {
       misshapen_.items.push_back(fmt::format("{} expected {}, found {}", quoted(spec.name),
-                                             shape_text(spec.shape), shape_text(tensor.shape)));
+                                             shape_text(spec.shape), shape_text(file.shape)));
     }
-    if (!is_float(tensor.dtype)) {
-      mistyped_.items.push_back(fmt::format("{} found {}", quoted(spec.name), dtype_name(tensor.dtype)));
-    }
-    bound_.back() = tensor;
+    if (!file.real) mistyped_.items.push_back(fmt::format("{} found {}", quoted(spec.name), file.type));
   }
 
-  void examine_rest(const std::string& name, const TensorView& tensor) {
-    if (names_.contains(name)) return;
-    if (name != head_name || !is_tied(plan_)) {
-      unexpected_.items.push_back(quoted(name));
-      return;
-    }
-    const std::string& table_name = plan_.weights[head_of(plan_)].name;
-    const auto table = tensors_.find(table_name);
-    if (table != tensors_.end() && !same_numbers(table->second, tensor)) {
-      throw Error(
-          "{}: tensor '{}' differs from '{}', but the model ties its embeddings: set tie_word_embeddings to "
-          "false "
-          "to use both",
-          where_, head_name, table_name);
-    }
+  void examine_rest(const std::string& name) {
+    if (names_.contains(name) || (name == head_name && is_tied(plan_))) return;
+    unexpected_.items.push_back(quoted(name));
   }
 
   std::string tie_hint() const {
     const WeightId head = head_of(plan_);
-    const bool lost = head != no_weight && !is_tied(plan_) && !tensors_.contains(plan_.weights[head].name);
+    const bool lost = head != no_weight && !is_tied(plan_) && !files_.contains(plan_.weights[head].name);
     return lost
                ? fmt::format(" (if '{}' is meant to be the embedding table, set tie_word_embeddings to true)",
                              plan_.weights[head].name)
@@ -139,9 +122,8 @@ class Binder {
   }
 
   const Plan& plan_;
-  const TensorMap& tensors_;
+  const WeightFiles& files_;
   std::string where_;
-  std::vector<TensorView> bound_;
   std::set<std::string, std::less<>> names_;
   Fault missing_{"a tensor is missing", "tensors are missing", {}};
   Fault unexpected_{
@@ -152,8 +134,33 @@ class Binder {
 
 }  // namespace
 
+void require_fit(const Plan& plan, const WeightFiles& files, const std::string& where) {
+  Fit(plan, files, where).require();
+}
+
+std::string tied_table(const Plan& plan) { return is_tied(plan) ? plan.weights[head_of(plan)].name : ""; }
+
+void refuse_other_head(const std::string& table, const std::string& where) {
+  throw Error(
+      "{}: tensor '{}' differs from '{}', but the model ties its embeddings: set tie_word_embeddings to "
+      "false "
+      "to use both",
+      where, head_name, table);
+}
+
 std::vector<TensorView> bind_weights(const Plan& plan, const TensorMap& tensors, const std::string& where) {
-  return Binder(plan, tensors, where).bind();
+  WeightFiles files;
+  for (const auto& [name, tensor] : tensors) {
+    files[name] = {tensor.shape, std::string(dtype_name(tensor.dtype)), is_float(tensor.dtype)};
+  }
+  require_fit(plan, files, where);
+  const std::string table = tied_table(plan);
+  const auto head = tensors.find(head_name);
+  if (!table.empty() && head != tensors.end() && !same_numbers(tensors.at(table), head->second))
+    refuse_other_head(table, where);
+  std::vector<TensorView> bound;
+  for (const auto& spec : plan.weights) bound.push_back(tensors.at(spec.name));
+  return bound;
 }
 
 TensorMap name_weights(const Plan& plan, const std::vector<std::vector<float>>& weights) {

@@ -1,5 +1,6 @@
 // Stored tensors meet a plan: every weight gets the view of its name, and nothing else is let in.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,25 @@
 #include "weights/tensor.h"
 
 namespace onceover {
+
+// What a model's file says of one weight.
+struct WeightFile {
+  std::vector<int64_t> shape;
+  std::string type;  // "BF16", "Q4_K", …
+  bool real;         // whether that type holds numbers that can be read
+};
+using WeightFiles = std::map<std::string, WeightFile, std::less<>>;  // by name
+
+// Error, naming `where` and all faults together, when a weight has no tensor, a tensor has another shape or
+// no type of real numbers, or a tensor belongs to no weight. Whether a head that the plan ties is the table
+// is left to the caller: "lm_head.weight" is accepted there.
+void require_fit(const Plan& plan, const WeightFiles& files, const std::string& where);
+
+// Where the plan's logits read the embedding table, the name of that table; else "".
+std::string tied_table(const Plan& plan);
+
+// The Error of a stored head that is not the table which the plan ties it to.
+[[noreturn]] void refuse_other_head(const std::string& table, const std::string& where);
 
 // One view per weight, by WeightId. Error, naming `where` and all faults together, when a weight has no
 // tensor, a tensor has another shape or no float dtype, or a tensor belongs to no weight (also the key and

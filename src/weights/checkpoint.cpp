@@ -36,7 +36,9 @@ const nlohmann::json& field(const nlohmann::json& object, const char* key, nlohm
               found == object.end() ? "nothing" : found->type_name());
 }
 
-std::filesystem::path newest_in(const std::filesystem::path& directory) {
+}  // namespace
+
+std::filesystem::path newest_checkpoint_in(const std::filesystem::path& directory) {
   const std::filesystem::path latest = directory / "latest";
   std::error_code none;
   if (std::filesystem::exists(directory / config_name, none) || !std::filesystem::exists(latest, none))
@@ -47,8 +49,6 @@ std::filesystem::path newest_in(const std::filesystem::path& directory) {
   require_plain_file_name(name, latest.string());
   return directory / name;
 }
-
-}  // namespace
 
 std::vector<std::filesystem::path> tokenizer_files_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
@@ -90,7 +90,7 @@ void CheckpointWriter::commit(uint64_t plan_fingerprint, const nlohmann::json& s
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& directory)
-    : directory_(newest_in(directory)),
+    : directory_(newest_checkpoint_in(directory)),
       config_text_(read_text_file(directory_ / config_name, max_config_bytes)),
       weights_(directory_) {
   std::error_code ignored;

@@ -27,6 +27,9 @@ namespace onceover {
 // The tokenizer's files that `folder` holds, in a fixed order.
 std::vector<std::filesystem::path> tokenizer_files_in(const std::filesystem::path& folder);
 
+// The folder that `directory` stands for: itself, or of a training run the newest checkpoint.
+std::filesystem::path newest_checkpoint_in(const std::filesystem::path& directory);
+
 // Writes one checkpoint. Nothing is seen under the directory's name before commit() has returned; without it,
 // after an Error or a kill, the name holds what it held before. Errors name the file and the reason. One
 // thread per object.

@@ -118,7 +118,7 @@ TEST(Config, LlamaIsTheTransformerAndForeignFeaturesAreRefused) {
   EXPECT_EQ(c.architecture, "transformer");
   expect_complaint({{"model_type", "llama"}, {"hidden_act", "gelu"}}, {"'hidden_act'", "\"silu\""});
   expect_complaint({{"model_type", "llama"}, {"rope_scaling", {{"factor", 8}}}}, {"'rope_scaling'"});
-  expect_complaint({{"model_type", "gpt2"}}, {"unknown architecture 'gpt2'"});
+  expect_complaint({{"model_type", "gemma"}}, {"unknown architecture 'gemma'"});
 }
 
 TEST(Config, LlamaWithoutOurKeyTakesHuggingFacesDefaults) {
@@ -153,8 +153,8 @@ TEST(Config, RopeParametersOfThePlainKindAreRead) {
   EXPECT_EQ(read(with({{"rope_theta", 5e5}, {"rope_type", "default"}})).rope_theta, 5e5);
   EXPECT_EQ(read(with({{"rope_type", "default"}})).rope_theta, 1e4);
   EXPECT_EQ(read(with(nullptr)).rope_theta, 1e4);
-  expect_complaint(with({{"rope_theta", 5e5}, {"rope_type", "llama3"}}), {"'rope_parameters'", "llama3"});
-  expect_complaint(with({{"factor", 8.0}}), {"'rope_parameters'", "factor"});
+  expect_complaint(with({{"rope_theta", 5e5}, {"rope_type", "llama3"}}), {"'rope_scaling'", "'factor'"});
+  expect_complaint(with({{"factor", 8.0}}), {"'rope_scaling'", "rope_type"});
   expect_complaint(with("default"), {"'rope_parameters'", "an object"});
   expect_complaint(with({{"rope_theta", "many"}}), {"'rope_theta'", "a number"});
   Json both = with({{"rope_theta", 5e5}});

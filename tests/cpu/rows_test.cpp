@@ -12,12 +12,14 @@ constexpr int64_t odd_rows[] = {1, 3, 17, 65, 200};
 
 Doubles plain_norm(const NormShape& s, const Doubles& x, const Doubles& weight) {
   Doubles y(x.size());
-  const size_t n = static_cast<size_t>(s.width / s.groups), width = static_cast<size_t>(s.width);
+  const size_t n = static_cast<size_t>(s.width / s.groups), weights = weight.empty() ? 1 : weight.size();
   for (size_t first = 0; first < x.size(); first += n) {
-    double squares = 0;
-    for (size_t j = first; j < first + n; ++j) squares += x[j] * x[j];
+    double mean = 0, squares = 0;
+    for (size_t j = first; j < first + n && s.centred; ++j) mean += x[j] / static_cast<double>(n);
+    for (size_t j = first; j < first + n; ++j) squares += (x[j] - mean) * (x[j] - mean);
     const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + static_cast<double>(s.eps));
-    for (size_t j = first; j < first + n; ++j) y[j] = x[j] * scale * (weight.empty() ? 1 : weight[j % width]);
+    for (size_t j = first; j < first + n; ++j)
+      y[j] = (x[j] - mean) * scale * (weight.empty() ? 1 : weight[j % weights]);
   }
   return y;
 }
@@ -25,7 +27,7 @@ Doubles plain_norm(const NormShape& s, const Doubles& x, const Doubles& weight) 
 void check_norm(const NormShape& s, bool weighted) {
   SCOPED_TRACE(testing::Message() << "rows " << s.rows << " width " << s.width << " groups " << s.groups);
   Matrix x(s.rows, s.width), y(s.rows, s.width), dy(s.rows, s.width), dx(s.rows, s.width);
-  Matrix weight(1, s.width), dweight(1, s.width);
+  Matrix weight(1, s.weights()), dweight(1, s.weights());
   const Doubles dx_before = dx.dense(), dweight_before = dweight.dense();
   const float* w = weighted ? weight.data.data() : nullptr;
   norm_forward(s, x.view(), w, y.view());
@@ -47,6 +49,9 @@ TEST(Norm, AndItsGradientEqualTheDefinition) {
       check_norm({.rows = rows, .width = 45, .groups = 5}, true);
       check_norm({.rows = rows, .width = 70}, false);
       check_norm({.rows = rows, .width = 1, .eps = 1e-3F}, true);
+      check_norm({.rows = rows, .width = 45, .groups = 5, .shared = true}, true);
+      check_norm({.rows = rows, .width = 48, .centred = true}, true);
+      check_norm({.rows = rows, .width = 66, .groups = 3, .centred = true}, false);
     }
   });
 }
@@ -73,7 +78,7 @@ TEST(Rope, TurnsPairsByPositionTimesFrequency) {
   for_each_table([] {
     for (const int64_t head_dim : {2, 6, 8, 64, 128}) {
       const int64_t heads = 3, rows = 34, positions = 17;
-      const RopeTable table(head_dim, 10000, 5, positions);
+      const RopeTable table(head_dim, {}, 5, positions);
       Matrix x(rows, heads * head_dim), y(rows, heads * head_dim);
       rope_forward({rows, heads}, table, x.view(), y.view());
       Matrix expected = x;
@@ -99,9 +104,31 @@ TEST(Rope, TurnsPairsByPositionTimesFrequency) {
   });
 }
 
+TEST(Rope, DimsBehindTheTurnedOnesStay) {
+  for_each_table([] {
+    const RopeTable part(24, {.dims = 10}, 3, 7), whole(10, {}, 3, 7);
+    Matrix x(7, 48), y(7, 48), dx(7, 48, 0);
+    rope_forward({7, 2}, part, x.view(), y.view());
+    rope_backward({7, 2}, part, y.view(), dx.view());
+    EXPECT_CLOSE(dx.dense(), x.dense(), 1e-6);
+    for (int64_t head = 0; head < 2; ++head) {
+      Matrix turned(7, 10);
+      rope_forward({7, 1}, whole, x.view().columns(head * 24), turned.view());
+      for (int64_t row = 0; row < 7; ++row) {
+        for (int64_t c = 0; c < 24; ++c) {
+          const float expected = c < 10 ? turned.at(row, c) : x.at(row, head * 24 + c);
+          EXPECT_EQ(y.at(row, head * 24 + c), expected);
+        }
+      }
+    }
+    rope_forward({7, 2}, part, x.view(), x.view());
+    EXPECT_EQ(x.dense(), y.dense());
+  });
+}
+
 TEST(Rope, TheGradientIsTheInverseTurnAdded) {
   for_each_table([] {
-    const RopeTable table(16, 10000, 0, 9);
+    const RopeTable table(16, {.dims = 12}, 0, 9);
     const std::vector<int32_t> index{8, 0, 3, 3, 7};
     const RopeShape s{5, 2, index.data()};
     Matrix dy(5, 32), dx(5, 32);
@@ -113,7 +140,7 @@ TEST(Rope, TheGradientIsTheInverseTurnAdded) {
 }
 
 TEST(Rope, AnglesStayExactAtFarPositions) {
-  const RopeTable far(64, 10000, 999990, 11), near(2, 10000, 15900, 100);
+  const RopeTable far(64, {}, 999990, 11), near(2, {}, 15900, 100);
   EXPECT_NEAR(far.cos(10)[0], std::cos(1000000.0), 1e-7);
   EXPECT_NEAR(far.sin(10)[0], std::sin(1000000.0), 1e-7);
   EXPECT_NEAR(near.cos(62)[0], -0.9080, 1e-4);
@@ -154,6 +181,46 @@ TEST(Swiglu, StaysFiniteAtExtremeGates) {
     for (int64_t c = 0; c < 16; ++c) {
       EXPECT_NEAR(y.at(0, c), c % 2 ? 1e4F : 0.0F, 1e-30);
       EXPECT_NEAR(dgate.at(0, c), c % 2 ? 1.0F : 0.0F, 1e-30);
+    }
+  });
+}
+
+TEST(Gelu, AndItsGradientEqualTheDefinition) {
+  for (const bool tanh_form : {false, true}) {
+    const Forward forward = [&](const std::vector<Doubles>& in) {
+      Doubles y = in[0];
+      for (double& x : y) {
+        const double inner = tanh_form ? std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
+                                       : std::erf(x * 0.7071067811865476);
+        x *= 0.5 * (1 + inner);
+      }
+      return y;
+    };
+    for_each_table([&] {
+      const ElementShape s{65, 43};
+      Matrix x(65, 43, 3), y(65, 43), dy(65, 43), dx(65, 43);
+      const Doubles before = dx.dense();
+      gelu_forward(s, tanh_form, x.view(), y.view());
+      EXPECT_CLOSE(y.dense(), forward({x.dense()}), 1e-6);
+      gelu_backward(s, tanh_form, x.view(), dy.view(), dx.view());
+      expect_gradient(forward, {x.dense()}, 0, dy.dense(), minus(dx.dense(), before), 1e-5);
+    });
+  }
+}
+
+TEST(Bias, IsAddedToEveryRowAndGathersTheirGradients) {
+  for_each_table([] {
+    for (const int64_t rows : odd_rows) {
+      Matrix y(rows, 37), bias(1, 37), dbias(1, 37);
+      Doubles expected = y.dense(), sums = dbias.dense();
+      for (size_t i = 0; i < expected.size(); ++i) {
+        sums[i % 37] += expected[i];
+        expected[i] += bias.dense()[i % 37];
+      }
+      bias_backward({rows, 37}, y.view(), dbias.data.data());
+      EXPECT_CLOSE(dbias.dense(), sums, 1e-5);
+      add_bias({rows, 37}, bias.data.data(), y.view());
+      EXPECT_CLOSE(y.dense(), expected, 1e-6);
     }
   });
 }

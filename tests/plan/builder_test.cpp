@@ -57,7 +57,7 @@ TEST(Builder, WidthsThatDoNotFitAreMistakes) {
   const ValueId narrow = b.linear(x, "narrow", {6, "heads", "residual", Init::normal(1)});
   EXPECT_THROW(b.add(x, narrow), std::logic_error);
   EXPECT_THROW(b.swiglu(x, narrow), std::logic_error);
-  EXPECT_THROW(b.rope(narrow, 2, 1e4), std::logic_error);  // heads of odd width 3
+  EXPECT_THROW(b.rope(narrow, 2, {}), std::logic_error);  // heads of odd width 3
   EXPECT_THROW(b.attend(x, {narrow, narrow}, 2, 2, Mask{}), std::logic_error);
   EXPECT_THROW(b.attend(x, {x, x}, 3, 2, Mask{}), std::logic_error);   // 3 heads over 2
   EXPECT_THROW(b.retain(x, {x, x}, narrow, 2, 16), std::logic_error);  // decay not one per head

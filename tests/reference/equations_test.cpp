@@ -22,18 +22,36 @@ TEST(Equations, EmbedScalesTheTokensRowOfTheTable) {
 
 TEST(Equations, NormDividesByTheRootMeanSquareAndMultipliesTheWeight) {
   const Vector weight = {1, 2};  // mean square of (3, 4) is 12.5, its root 3.5355339059
-  expect_row(norm({.x = 0, .weight = 0, .eps = 0}, &weight, {3, 4}), {0.8485281374, 2.2627416998});
+  expect_row(norm({.x = 0, .weight = 0, .eps = 0}, &weight, nullptr, {3, 4}), {0.8485281374, 2.2627416998});
 }
 
 TEST(Equations, NormTreatsEachGroupAlone) {
   const Norm two_heads{.x = 0, .weight = no_weight, .groups = 2, .eps = 0};
-  expect_row(norm(two_heads, nullptr, {3, 4, 0, 2}), {0.8485281374, 1.1313708499, 0, 1.4142135624});
+  expect_row(norm(two_heads, nullptr, nullptr, {3, 4, 0, 2}), {0.8485281374, 1.1313708499, 0, 1.4142135624});
 }
 
 TEST(Equations, NormAddsEpsilonToTheMeanSquare) {
   const Norm op{.x = 0, .weight = no_weight, .eps = 3};
-  expect_row(norm(op, nullptr, {1, 1}), {0.5, 0.5});
-  expect_row(norm(op, nullptr, {0, 0}), {0, 0});
+  expect_row(norm(op, nullptr, nullptr, {1, 1}), {0.5, 0.5});
+  expect_row(norm(op, nullptr, nullptr, {0, 0}), {0, 0});
+}
+
+TEST(Equations, ACentredNormIsLayerNorm) {
+  const Vector weight = {3, 5}, bias = {10, 20};  // (1, 3) less its mean 2 has variance 1
+  expect_row(norm({.x = 0, .weight = 0, .eps = 0, .bias = 1, .centred = true}, &weight, &bias, {1, 3}),
+             {7, 25});
+}
+
+TEST(Equations, ASharedWeightIsThatOfEveryGroup) {
+  const Vector weight = {1, 2};
+  const Norm op{.x = 0, .weight = 0, .groups = 2, .eps = 0, .shared = true};
+  expect_row(norm(op, &weight, nullptr, {3, 4, 0, 2}), {0.8485281374, 2.2627416998, 0, 2.8284271247});
+}
+
+TEST(Equations, GeluWeighsByTheNormalDistribution) {
+  expect_row(activate({.x = 0, .function = Activation::Gelu}, {0, 1, -2}), {0, 0.8413447461, -0.0455002639});
+  expect_row(activate({.x = 0, .function = Activation::GeluTanh}, {0, 1, -2}),
+             {0, 0.8411919906, -0.0454023060});
 }
 
 TEST(Equations, LinearMultipliesByRowsOfTheWeight) {
@@ -42,12 +60,21 @@ TEST(Equations, LinearMultipliesByRowsOfTheWeight) {
 
 TEST(Equations, RopeTurnsPairsHalfAHeadApart) {
   // theta 100 over head_dim 4: angles 2 and 0.2 at row 2, pairs (0, 2) and (1, 3).
-  expect_row(rope({.x = 0, .heads = 1, .theta = 100}, {1, 2, 3, 4}, 2),
+  expect_row(rope({.x = 0, .heads = 1, .angles = {.theta = 100}}, {1, 2, 3, 4}, 2),
              {-3.1440391170, 1.1654558325, -0.3391430828, 4.3176049729});
 }
 
+TEST(Equations, RopeLeavesDimsBehindTheTurnedOnesAndMultipliesByTheMagnitude) {
+  RopeAngles angles{.theta = 100, .dims = 2};
+  expect_row(rope({.x = 0, .heads = 1, .angles = angles}, {1, 0, 3, 4}, 2),
+             {-0.4161468365, 0.9092974268, 3, 4});
+  angles.scaling = {.kind = RopeScaling::Kind::Yarn, .factor = 1, .original_length = 64, .magnitude = 2};
+  expect_row(rope({.x = 0, .heads = 1, .angles = angles}, {1, 0, 3, 4}, 2),
+             {-0.8322936731, 1.8185948537, 3, 4});
+}
+
 TEST(Equations, RopeTurnsEveryHeadAlike) {
-  const Vector turned = rope({.x = 0, .heads = 2, .theta = 100}, {1, 2, 3, 4, 1, 2, 3, 4}, 2);
+  const Vector turned = rope({.x = 0, .heads = 2, .angles = {.theta = 100}}, {1, 2, 3, 4, 1, 2, 3, 4}, 2);
   expect_row(Vector(turned.begin() + 4, turned.end()), Vector(turned.begin(), turned.begin() + 4));
 }
 

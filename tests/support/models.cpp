@@ -25,6 +25,22 @@ void looped_and_windowed(Config& c) {
   c.sliding_window = tiny_window;
 }
 
+void as_gpt_neox(Config& c) {
+  c.norm = NormKind::Layer;
+  c.feed_forward = FeedForward::Gelu;
+  c.use_parallel_residual = c.attention_bias = c.mlp_bias = true;
+  c.head_dim = 8;
+  c.partial_rotary_factor = 0.5;
+}
+
+void as_gpt2(Config& c) {
+  c.norm = NormKind::Layer;
+  c.feed_forward = FeedForward::GeluTanh;
+  c.self_position_embedding = PositionEmbedding::Learned;
+  c.attention_bias = c.mlp_bias = true;
+  c.max_position_embeddings = 100;
+}
+
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> table = {
       {"transformer_windowed", "transformer", [](Config& c) { c.sliding_window = tiny_window; }},
@@ -32,6 +48,32 @@ const std::vector<Variant>& variants() {
       {"transformer_without_positions", "transformer",
        [](Config& c) { c.self_position_embedding = PositionEmbedding::None; }},
       {"transformer_routed", "transformer", route_experts},
+      {"transformer_biased", "transformer", [](Config& c) { c.attention_bias = c.mlp_bias = true; }},
+      {"transformer_as_qwen2", "transformer", [](Config& c) { c.qkv_bias = true; }},
+      {"transformer_as_qwen3", "transformer", [](Config& c) { c.qk_norm = true; }},
+      {"transformer_as_gpt_neox", "transformer", as_gpt_neox},
+      {"transformer_as_gpt2", "transformer", as_gpt2},
+      {"transformer_rope_linear", "transformer",
+       [](Config& c) { c.rope_scaling = {.kind = RopeScaling::Kind::Linear, .factor = 4}; }},
+      {"transformer_rope_llama3", "transformer",
+       [](Config& c) {
+         c.rope_theta = 50;
+         c.head_dim = 16;
+         c.rope_scaling = {.kind = RopeScaling::Kind::Llama3, .factor = 8, .original_length = 40};
+       }},
+      {"transformer_rope_yarn", "transformer",
+       [](Config& c) {
+         c.rope_theta = 50;
+         c.head_dim = 16;
+         c.rope_scaling = {
+             .kind = RopeScaling::Kind::Yarn, .factor = 8, .original_length = 40, .magnitude = 1.2};
+       }},
+      {"yoco_as_published", "yoco",
+       [](Config& c) {
+         c.rope_linspace = true;
+         c.embedding_scale = 4;
+         c.num_self_attention_heads = c.num_self_key_value_heads = 2;
+       }},
       {"universal_windowed", "universal", [](Config& c) { c.sliding_window = tiny_window; }},
       {"universal_run_deeper", "universal", [](Config&) {}, 3},
       {"rins_one_recursed_layer", "rins", [](Config& c) { c.num_recursed_layers = 1; }},

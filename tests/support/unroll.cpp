@@ -15,8 +15,12 @@ void rename_weights(Op& op, F f) {
                  [&](Embed& o) { f(o.table); },
                  [&](Norm& o) {
                    if (o.weight != no_weight) f(o.weight);
+                   if (o.bias != no_weight) f(o.bias);
                  },
-                 [&](Linear& o) { f(o.weight); },
+                 [&](Linear& o) {
+                   f(o.weight);
+                   if (o.bias != no_weight) f(o.bias);
+                 },
                  [&](Experts& o) {
                    for (WeightId* w : {&o.router, &o.gate, &o.up, &o.down}) f(*w);
                  },

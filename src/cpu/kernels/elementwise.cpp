@@ -1,8 +1,11 @@
 #include "cpu/kernels/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <vector>
 
+#include "cpu/kernels/buffer.h"
 #include "cpu/kernels/leaves.h"
 #include "cpu/kernels/threads.h"
 
@@ -17,6 +20,24 @@ void for_rows(const ElementShape& s, double cost, F f) {
   for (int64_t row = 0; row < s.rows; ++row) f(row);
 }
 
+// y = x gate(x) with gate between 0 and 1, and the gate's slope. The library's erf and tanh: beside the
+// matrices of a feed-forward they are little.
+struct Gate {
+  float value, slope;
+};
+
+Gate gelu_gate(float x) {
+  constexpr float root_half = 1 / std::numbers::sqrt2_v<float>;
+  constexpr float density = root_half * std::numbers::inv_sqrtpi_v<float>;  // of the normal distribution at 0
+  return {0.5F * (1 + std::erf(x * root_half)), density * std::exp(-0.5F * x * x)};
+}
+
+Gate gelu_tanh_gate(float x) {
+  constexpr float root = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>, cubic = 0.044715F;
+  const float t = std::tanh(root * (x + cubic * x * x * x));
+  return {0.5F * (1 + t), 0.5F * (1 - t * t) * root * (1 + 3 * cubic * x * x)};
+}
+
 }  // namespace
 
 void swiglu_forward(const ElementShape& s, Input gate, Input up, Output y) {
@@ -29,6 +50,48 @@ void swiglu_backward(const ElementShape& s, Input gate, Input up, Input dy, Outp
   for_rows(s, 12, [&](int64_t row) {
     leaf.swiglu_backward(s.width, gate[row], up[row], dy[row], dgate[row], dup[row]);
   });
+}
+
+void gelu_forward(const ElementShape& s, bool tanh_form, Input x, Output y) {
+  const auto gate = tanh_form ? gelu_tanh_gate : gelu_gate;
+  for_rows(s, 40, [&](int64_t row) {
+    const float* from = x[row];
+    float* to = y[row];
+    for (int64_t j = 0; j < s.width; ++j) to[j] = from[j] * gate(from[j]).value;
+  });
+}
+
+void gelu_backward(const ElementShape& s, bool tanh_form, Input x, Input dy, Output dx) {
+  const auto gate = tanh_form ? gelu_tanh_gate : gelu_gate;
+  for_rows(s, 60, [&](int64_t row) {
+    const float *from = x[row], *gradient = dy[row];
+    float* to = dx[row];
+    for (int64_t j = 0; j < s.width; ++j) {
+      const Gate g = gate(from[j]);
+      to[j] += gradient[j] * (g.value + from[j] * g.slope);
+    }
+  });
+}
+
+void add_bias(const ElementShape& s, const float* bias, Output y) {
+  const Leaves& leaf = leaves();
+  for_rows(s, 1, [&](int64_t row) { leaf.add_scaled(s.width, 1, bias, y[row]); });
+}
+
+void bias_backward(const ElementShape& s, Input dy, float* dbias) {
+  const Leaves& leaf = leaves();
+  const int64_t blocks = reduction_blocks(s.rows);
+  Buffer partial(blocks * s.width);
+  const int threads = threads_for(static_cast<double>(s.rows * s.width), blocks);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+  for (int64_t block = 0; block < blocks; ++block) {
+    float* sums = partial.data() + block * s.width;
+    std::fill_n(sums, s.width, 0.0F);
+    const int64_t end = std::min(s.rows, (block + 1) * reduction_rows);
+    for (int64_t row = block * reduction_rows; row < end; ++row) leaf.add_scaled(s.width, 1, dy[row], sums);
+  }
+  for (int64_t block = 0; block < blocks; ++block)
+    leaf.add_scaled(s.width, 1, partial.data() + block * s.width, dbias);
 }
 
 void add_forward(const ElementShape& s, Input a, Input b, Output y) {

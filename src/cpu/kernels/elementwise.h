@@ -14,6 +14,16 @@ void swiglu_forward(const ElementShape&, Input gate, Input up, Output y);
 // Adds to dgate and dup.
 void swiglu_backward(const ElementShape&, Input gate, Input up, Input dy, Output dgate, Output dup);
 
+// y = x Φ(x), or the form with tanh.
+void gelu_forward(const ElementShape&, bool tanh_form, Input x, Output y);
+// Adds to dx.
+void gelu_backward(const ElementShape&, bool tanh_form, Input x, Input dy, Output dx);
+
+// y += bias [width] in every row
+void add_bias(const ElementShape&, const float* bias, Output y);
+// dbias [width] += the sum of the rows of dy
+void bias_backward(const ElementShape&, Input dy, float* dbias);
+
 // y = a + b. y may be a or b.
 void add_forward(const ElementShape&, Input a, Input b, Output y);
 // dx += dy: the gradient of both terms of a sum.

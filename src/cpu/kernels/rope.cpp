@@ -1,5 +1,6 @@
 #include "cpu/kernels/rope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,14 +12,19 @@ namespace {
 
 void rotate_rows(const RopeShape& s, const RopeTable& table, float direction, Input x, Output y, bool add) {
   const Leaves& leaf = leaves();
-  const int64_t half = table.half();
-  const int threads = threads_for(3.0 * static_cast<double>(s.rows * s.heads * 2 * half), s.rows);
+  const int64_t half = table.half(), head_dim = table.head_dim(), still = head_dim - 2 * half;
+  const int threads = threads_for(3.0 * static_cast<double>(s.rows * s.heads * head_dim), s.rows);
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
   for (int64_t row = 0; row < s.rows; ++row) {
     const int64_t at = s.index ? s.index[row] : row % table.positions();
     for (int64_t head = 0; head < s.heads; ++head) {
-      leaf.rotate(half, table.cos(at), table.sin(at), direction, x[row] + head * 2 * half,
-                  y[row] + head * 2 * half, add);
+      const float* from = x[row] + head * head_dim;
+      float* to = y[row] + head * head_dim;
+      leaf.rotate(half, table.cos(at), table.sin(at), direction, from, to, add);
+      if (add)
+        leaf.add_scaled(still, 1, from + 2 * half, to + 2 * half);
+      else if (from != to)
+        std::copy_n(from + 2 * half, still, to + 2 * half);
     }
   }
 }
@@ -31,19 +37,21 @@ std::vector<int64_t> consecutive(int64_t first, int64_t count) {
 
 }  // namespace
 
-RopeTable::RopeTable(int64_t head_dim, double theta, int64_t first, int64_t positions)
-    : RopeTable(head_dim, theta, consecutive(first, positions)) {}
+RopeTable::RopeTable(int64_t head_dim, const RopeAngles& angles, int64_t first, int64_t positions)
+    : RopeTable(head_dim, angles, consecutive(first, positions)) {}
 
-RopeTable::RopeTable(int64_t head_dim, double theta, std::span<const int64_t> positions)
-    : half_(head_dim / 2), positions_(std::ssize(positions)) {
+RopeTable::RopeTable(int64_t head_dim, const RopeAngles& angles, std::span<const int64_t> positions)
+    : head_dim_(head_dim), half_(angles.turned_dims(head_dim) / 2), positions_(std::ssize(positions)) {
+  const std::vector<double> frequencies = rope_frequencies(angles, head_dim);
+  const double magnitude = rope_magnitude(angles);
   cos_.resize(static_cast<size_t>(half_ * positions_));
   sin_.resize(cos_.size());
   for (int64_t j = 0; j < half_; ++j) {
-    const double frequency = std::pow(theta, -2.0 * static_cast<double>(j) / static_cast<double>(head_dim));
     for (int64_t p = 0; p < positions_; ++p) {
-      const double angle = static_cast<double>(positions[static_cast<size_t>(p)]) * frequency;
-      cos_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::cos(angle));
-      sin_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(std::sin(angle));
+      const double angle =
+          static_cast<double>(positions[static_cast<size_t>(p)]) * frequencies[static_cast<size_t>(j)];
+      cos_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(magnitude * std::cos(angle));
+      sin_[static_cast<size_t>(p * half_ + j)] = static_cast<float>(magnitude * std::sin(angle));
     }
   }
 }

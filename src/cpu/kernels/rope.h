@@ -1,5 +1,5 @@
-// Rotary position embedding: in each head, the pair (j, j + head_dim/2) turns by position * theta^(-2j /
-// head_dim).
+// Rotary position embedding: in the first n = turned dims of each head, the pair (j, j + n/2) turns by
+// position * frequency_j (plan/rope_angles.h); the other dims stay.
 //
 // Angles, cosines and sines are computed in double and rounded once, so positions of a million are as good as
 // position 1. Threads: by rows; results do not depend on their count.
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/kernels/view.h"
+#include "plan/rope_angles.h"
 
 namespace onceover::kernels {
 
@@ -15,10 +16,11 @@ namespace onceover::kernels {
 // safe to share.
 class RopeTable {
  public:
-  RopeTable(int64_t head_dim, double theta, int64_t first, int64_t positions);
+  RopeTable(int64_t head_dim, const RopeAngles& angles, int64_t first, int64_t positions);
   // Of these positions, in this order.
-  RopeTable(int64_t head_dim, double theta, std::span<const int64_t> positions);
+  RopeTable(int64_t head_dim, const RopeAngles& angles, std::span<const int64_t> positions);
 
+  int64_t head_dim() const { return head_dim_; }
   int64_t half() const { return half_; }
   int64_t positions() const { return positions_; }
   // [half], for the position at `index`.
@@ -26,7 +28,7 @@ class RopeTable {
   const float* sin(int64_t index) const { return sin_.data() + index * half_; }
 
  private:
-  int64_t half_, positions_;
+  int64_t head_dim_, half_, positions_;
   std::vector<float> cos_, sin_;
 };
 
