@@ -10,6 +10,7 @@ namespace onceover {
 
 using Action = std::function<void()>;
 
+Action chat_verb(CLI::App& app);
 Action convert_verb(CLI::App& app);
 Action explain_verb(CLI::App& app);
 Action generate_verb(CLI::App& app);
