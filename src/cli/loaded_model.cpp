@@ -22,8 +22,9 @@ LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice
   const ModelFile file(name);
   Plan plan = build(file.config(), Run{loops});
   std::vector<std::vector<float>> weights = file.read(plan);
-  LoadedModel model{file.config(), make_engine(executor, std::move(plan), std::move(weights)),
-                    load_tokenizer(tokenizer_folder(file))};
+  const std::filesystem::path folder = tokenizer_folder(file);
+  LoadedModel model{folder, file.config(), make_engine(executor, std::move(plan), std::move(weights)),
+                    load_tokenizer(folder)};
   if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
     throw Error("{}: the tokeniser has {} tokens, the model only {}", name, model.tokenizer->vocab_size(),
                 model.engine->vocabulary());
