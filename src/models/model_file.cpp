@@ -16,7 +16,7 @@
 namespace onceover {
 namespace {
 
-constexpr size_t max_config_bytes = size_t{16} << 20;
+constexpr size_t max_config_bytes = size_t{1} << 20;
 constexpr const char* params_name = "params.json";
 
 using Tensors = std::map<std::string, StoredWeight>;
