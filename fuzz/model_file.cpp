@@ -30,7 +30,8 @@ void read_gguf(std::span<const std::byte> bytes) {
   const Config config = config_from_gguf(contents, "input");
   std::map<std::string, StoredWeight> tensors;
   for (const auto& [name, tensor] : contents.tensors) tensors[std::string(name)] = {tensor};
-  read_small(rename_tensors(gguf_names(gguf_architecture(contents, "input"), config), tensors, "input"));
+  read_small(
+      rename_tensors(gguf_names(config, has_rotary_pairs_together(contents, "input")), tensors, "input"));
 }
 
 }  // namespace

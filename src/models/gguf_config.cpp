@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 struct Family {
   const char* name;
   Json settings;  // in our keys
+  bool pairs_together = false;
 };
 
 const std::vector<Family>& families() {
@@ -30,7 +31,7 @@ const std::vector<Family>& families() {
     return more;
   };
   static const std::vector<Family> table = {
-      {"llama", Json::object()},
+      {"llama", Json::object(), true},
       {"qwen2", Json::object()},
       {"qwen3", Json::object()},
       {"gptneox", gpt_with({{"feed_forward", "gelu"}, {"use_parallel_residual", true}})},
@@ -39,8 +40,17 @@ const std::vector<Family>& families() {
 }
 
 const Family& find_family(const GgufContents& contents, const std::string& where) {
-  const std::string name = gguf_architecture(contents, where);
-  return *std::ranges::find(families(), name, &Family::name);
+  const auto found = contents.metadata.find("general.architecture");
+  const auto* name =
+      found == contents.metadata.end() ? nullptr : std::get_if<std::string_view>(&found->second);
+  if (name == nullptr) throw Error("{}: has no text under 'general.architecture'", where);
+  std::vector<std::string> names;
+  for (const Family& family : families()) {
+    if (*name == family.name) return family;
+    names.emplace_back(family.name);
+  }
+  throw Error("{}: general.architecture '{}' is not supported (supported: {})", where, printable(*name),
+              fmt::join(names, ", "));
 }
 
 // Under "ARCHITECTURE.".
@@ -232,18 +242,8 @@ void read_turned_dims(const Metadata& data, Json& config, int head_dim) {
 
 }  // namespace
 
-std::string gguf_architecture(const GgufContents& contents, const std::string& where) {
-  const auto found = contents.metadata.find("general.architecture");
-  const auto* name =
-      found == contents.metadata.end() ? nullptr : std::get_if<std::string_view>(&found->second);
-  if (name == nullptr) throw Error("{}: has no text under 'general.architecture'", where);
-  std::vector<std::string> names;
-  for (const Family& family : families()) {
-    if (*name == family.name) return family.name;
-    names.emplace_back(family.name);
-  }
-  throw Error("{}: general.architecture '{}' is not supported (supported: {})", where, printable(*name),
-              fmt::join(names, ", "));
+bool has_rotary_pairs_together(const GgufContents& contents, const std::string& where) {
+  return find_family(contents, where).pairs_together;
 }
 
 Config config_from_gguf(const GgufContents& contents, const std::string& where) {

@@ -16,7 +16,7 @@
 namespace onceover {
 namespace {
 
-constexpr size_t max_config_bytes = size_t{16} << 20;
+constexpr size_t max_config_bytes = size_t{1} << 20;
 constexpr const char* params_name = "params.json";
 
 using Tensors = std::map<std::string, StoredWeight>;
@@ -114,7 +114,7 @@ void ModelFile::open_gguf() {
   config_ = config_from_gguf(file->contents(), path_.string());
   const Tensors tensors = stored(file->contents().tensors);
   config_.tie_word_embeddings = ties_head(tensors, "token_embd.weight", "output.weight");
-  const Naming naming = gguf_names(gguf_architecture(file->contents(), path_.string()), config_);
+  const Naming naming = gguf_names(config_, has_rotary_pairs_together(file->contents(), path_.string()));
   weights_ = rename_tensors(naming, tensors, path_.string());
 }
 

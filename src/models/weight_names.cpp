@@ -164,10 +164,9 @@ Naming huggingface_names(const std::string& model_type, const Config& config) {
   return ours;
 }
 
-Naming gguf_names(const std::string& architecture, const Config& config) {
+Naming gguf_names(const Config& config, bool pairs_together) {
   Naming n = gguf_common();
-  // Converters store llama's rotary pairs side by side, and the others' as they are.
-  const int64_t pairs = architecture == "llama" ? config.head_dim : 0;
+  const int64_t pairs = pairs_together ? config.head_dim : 0;
   both(n, layer + std::string("self_attn.q_proj"), "blk.{}.attn_q", {.pairs_of = pairs});
   both(n, layer + std::string("self_attn.k_proj"), "blk.{}.attn_k", {.pairs_of = pairs});
   parts_of(n, "blk.{}.attn_qkv", {});

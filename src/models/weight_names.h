@@ -29,8 +29,8 @@ StoredWeights rename_tensors(const Naming& naming, const std::map<std::string, S
 // Of Hugging Face's checkpoints by model_type; the types that are not here have our names.
 Naming huggingface_names(const std::string& model_type, const Config& config);
 
-// Of GGUF by general.architecture.
-Naming gguf_names(const std::string& architecture, const Config& config);
+// Of GGUF. pairs_together: rotary pairs lie side by side in the rows of queries and keys.
+Naming gguf_names(const Config& config, bool pairs_together);
 
 // Of YOCO's published code.
 Naming yoco_names(const Config& config);

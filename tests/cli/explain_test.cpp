@@ -233,8 +233,8 @@ TEST(ExplainTable, SizesOfOneArchitectureInEveryFormat) {
 
 TEST(Explain, ListsPresetsAndArchitectures) {
   const Json json = explain_json({"--list"});
-  EXPECT_EQ(json["architectures"].size(), 8u);
-  EXPECT_EQ(json["presets"].size(), 8 * json["sizes"].size());
+  EXPECT_EQ(json["architectures"].size(), 9u);
+  EXPECT_EQ(json["presets"].size(), 9 * json["sizes"].size());
   EXPECT_TRUE(contains(run_program({"explain", "--list"}).out, "RINS, A^r B"));
 }
 

@@ -201,6 +201,53 @@ TEST(ModelFile, FineTunesAnImportedModel) {
   EXPECT_LT(trainer.evaluate(tokens.batch(), {}).loss * scale, 0.7 * before);
 }
 
+// The number behind the last "validation loss ".
+double validation_loss(const std::string& output) {
+  const std::string words = "validation loss ";
+  const size_t at = output.rfind(words);
+  return at == std::string::npos ? NAN : std::strtod(output.c_str() + at + words.size(), nullptr);
+}
+
+TEST(ModelFile, IsFineTunedFromGgufByTheVerbAndOpensAgain) {
+  test::FreshRandom random;
+  LlamaForm form;
+  form.qkv_bias = true;
+  const TemporaryFolder folder;
+  const std::string gguf = write_file(folder, "m.gguf", llama_as_gguf(llama(random, form), form, "qwen2"));
+  const std::string run = (folder / "run").string(), settings = (folder / "settings.toml").string();
+  std::ofstream(settings) << fmt::format(R"(
+    [model]
+    init = "{}"
+    [data]
+    task = "swaps"
+    sequence_length = 16
+    [swaps]
+    places = 3
+    [batch]
+    tokens = 64
+    micro_sequences = 4
+    [optimiser]
+    learning_rate = 0.003
+    [schedule]
+    steps = 40
+    [run]
+    folder = "{}"
+    threads = 1
+    tensorboard = false
+    )",
+                                         gguf, run);
+  const ProgramResult before = run_program({"train", settings, "--eval-only"});
+  ASSERT_EQ(before.status, 0) << before.err;
+  const ProgramResult trained = run_program({"train", settings});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const ProgramResult after = run_program({"train", settings, "--eval-only", "--model.init=" + run});
+  ASSERT_EQ(after.status, 0) << after.err;
+  EXPECT_LT(validation_loss(after.out), 0.9 * validation_loss(before.out)) << before.out << after.out;
+  const ModelFile tuned(run);
+  EXPECT_TRUE(tuned.config().qkv_bias);
+  EXPECT_EQ(tuned.read(build(tuned.config())).size(), build(tuned.config()).weights.size());
+}
+
 TEST(ModelFile, ConvertedInEveryRouteIsTheSameModel) {
   test::FreshRandom random;
   const TemporaryFolder folder, neox_folder;

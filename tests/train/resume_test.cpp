@@ -225,10 +225,11 @@ TEST(Checkpoints, HoldAModelDirectory) {
             run.executor.read(1, TrainingExecutor::Tensor::Weight));
 
   TrainSettings tuning = testing::bigram_settings();
-  tuning.model.config = "";
-  tuning.model.init = run.result.checkpoint;
   tuning.optimiser.learning_rate = 0;
-  const Trained tuned(tuning);
+  job.model.start = [&](WeightId id) {
+    return to_f32(checkpoint.tensors().at(run.executor.weights()[id].name));
+  };
+  const Trained tuned(tuning, 100, job);
   EXPECT_EQ(tuned.executor.read(0, TrainingExecutor::Tensor::Weight),
             run.executor.read(0, TrainingExecutor::Tensor::Weight));
 }
