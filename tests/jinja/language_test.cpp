@@ -1,0 +1,71 @@
+// cases.json holds templates with what Python's Jinja makes of them (oracle.py --update writes that).
+#include <gtest/gtest.h>
+
+#include "jinja/oracle.h"
+#include "support/fresh_seed.h"
+
+namespace onceover {
+namespace {
+
+OrderedJson cases() {
+  return OrderedJson::parse(std::ifstream(test::source_folder() / "tests/jinja/cases.json"));
+}
+
+void expect_like(const OrderedJson& ours, const OrderedJson& theirs, const std::string& which) {
+  // Lists stand where Python has generators, so more can be done with them.
+  if (theirs.contains("error") && theirs["error"].get<std::string>().find("generator") != std::string::npos) return;
+  if (theirs.contains("error")) {
+    EXPECT_TRUE(ours.contains("error")) << which << "\n" << theirs << "\n" << ours;
+  } else {
+    EXPECT_EQ(ours, theirs) << which;
+  }
+}
+
+TEST(Jinja, RendersWhatPythonsJinjaRendered) {
+  ASSERT_GT(cases().size(), 100U);
+  for (const auto& one : cases()) {
+    expect_like(our_result(one["template"], one["context"]), one["expected"], one["template"]);
+  }
+}
+
+TEST(Jinja, OracleStillSaysWhatTheCasesExpect) {
+  OrderedJson all = cases();
+  const auto found = oracle_results(all);
+  if (!found) GTEST_SKIP() << "no Python with jinja2";
+  for (size_t i = 0; i < all.size(); i++) expect_like(all[i]["expected"], (*found)[i], all[i]["template"]);
+}
+
+// Every published template with every context, and some contexts more.
+TEST(Jinja, RunsPublishedTemplatesUnchanged) {
+  const auto folder = test::source_folder() / "../shared/data/chat-templates";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no ../shared/data/chat-templates";
+  std::vector<OrderedJson> contexts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "contexts")) {
+    const auto json = OrderedJson::parse(std::ifstream(entry.path()));
+    if (json.contains("messages")) {
+      contexts.push_back(json);
+    } else {
+      for (const auto& one : json) contexts.push_back(one);
+    }
+  }
+  OrderedJson all = OrderedJson::array();
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "templates")) {
+    std::ifstream file(entry.path());
+    const std::string source{std::istreambuf_iterator<char>(file), {}};
+    for (const OrderedJson& context : contexts)
+      all.push_back({{"template", source}, {"context", context}, {"name", entry.path().filename()}});
+  }
+  ASSERT_GE(all.size(), 6 * 30U);
+  const auto found = oracle_results(all);
+  if (!found) GTEST_SKIP() << "no Python with jinja2";
+  size_t rendered = 0;
+  for (size_t i = 0; i < all.size(); i++) {
+    expect_like(our_result(all[i]["template"], all[i]["context"]), (*found)[i], all[i]["name"]);
+    rendered += (*found)[i].contains("text");
+  }
+  EXPECT_GE(rendered, all.size() / 2);
+  RecordProperty("rendered", static_cast<int>(rendered));
+}
+
+}  // namespace
+}  // namespace onceover
