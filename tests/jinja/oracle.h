@@ -37,8 +37,8 @@ inline std::optional<OrderedJson> oracle_results(const OrderedJson& cases) {
     std::ofstream(folder.path() / "cases.json") << cases.dump();
     const auto script = test::source_folder() / "tests/jinja/oracle.py";
     const auto out = folder.path() / "out.json";
-    const std::string command = python + " '" + script.string() + "' '" + (folder.path() / "cases.json").string() +
-                                "' > '" + out.string() + "'";
+    const std::string command = python + " '" + script.string() + "' '" +
+                                (folder.path() / "cases.json").string() + "' > '" + out.string() + "'";
     if (std::system(command.c_str()) != 0) return std::nullopt;
     return OrderedJson::parse(std::ifstream(out));
   }

@@ -4,6 +4,7 @@ Reads a JSON list of {"template", "context"} from the file named first; prints a
 {"error"}. With --update, writes what it found as "expected" into the file instead.
 """
 import datetime
+import functools
 import json
 import sys
 
@@ -43,9 +44,17 @@ def environment():
     return made
 
 
+ENVIRONMENT = environment()
+
+
+@functools.lru_cache(maxsize=None)
+def parsed(source):
+    return ENVIRONMENT.from_string(source)
+
+
 def render(case):
     try:
-        return {"text": environment().from_string(case["template"]).render(**case["context"])}
+        return {"text": parsed(case["template"]).render(**case["context"])}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
