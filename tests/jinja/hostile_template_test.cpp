@@ -33,8 +33,7 @@ TEST(HostileTemplate, RefusesToNestTenThousandDeep) {
     EXPECT_TRUE(contains(refusal(repeated(open, deep) + repeated(close, deep)), "nested deeper")) << open;
   for (const char* open : {"(", "[", "{1:", "-", "not ", "x(", "x[", "1 if ", "1 if 1 else ", "1 ** ("})
     EXPECT_FALSE(refusal("{{ " + repeated(open, deep) + " }}").empty()) << open;
-  for (const char* more :
-       {".a", "[0]", "()", "|upper", " + 1", " ~ 1", " and 1", "[:]"})
+  for (const char* more : {".a", "[0]", "()", "|upper", " + 1", " ~ 1", " and 1", "[:]"})
     EXPECT_TRUE(contains(refusal("{{ x" + repeated(more, deep) + " }}"), "deeper")) << more;
 }
 
