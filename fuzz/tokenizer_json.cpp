@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string text = " a  b\n\xFF\xE2\x96\x81<s>\xC3\xA9 ab 12";
     const auto ids = tokenizer.encode(text);
     if (tokenizer.is_exact() && tokenizer.decode(ids) != text) std::abort();
-    tokenizer.decode(tokenizer.encode_with_specials(text));
+    tokenizer.decode(tokenizer.encode_prompt(text, {}));
     tokenizer.fingerprint();
   });
   return 0;

@@ -43,8 +43,8 @@ void check(const GenerateFlags& flags) {
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
   LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
-  const SpecialTokens specials = model.tokenizer->specials();
-  if (specials.bos) flags.request.prompt.push_back(*specials.bos);
+  const SpecialTokens& specials = model.tokenizer->specials();
+  if (specials.bos && specials.adds_bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);
   flags.request.prompt.insert(flags.request.prompt.end(), ids.begin(), ids.end());
   // Documents are packed end to end, so the end token is also what stands before a text.

@@ -40,7 +40,7 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   bool going = true;
   while (going) {
     const int32_t token = sampler.pick(logits.first(nameable), history);
-    if (!request.ignore_eos && tokenizer.specials().eos == token) {
+    if (!request.ignore_eos && tokenizer.is_end(token)) {
       result.finish = FinishReason::Stop;
       break;
     }

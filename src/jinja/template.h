@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_span.h"
 #include "jinja/value.h"
 
 namespace onceover::jinja {
@@ -27,13 +28,8 @@ struct RenderOptions {
 
 // What a template wrote.
 struct Rendered {
-  // Bytes [start, end) of the text that came from the input's texts.
-  struct Span {
-    size_t start, end;
-  };
-
   std::string text;
-  std::vector<Span> input;  // in order, not touching
+  std::vector<ByteSpan> input;  // what came from the input's texts: in order, not touching
 };
 
 class Template {

@@ -60,7 +60,8 @@ AddedTokenFinder::Match AddedTokenFinder::longest_at(std::string_view text) cons
   return match;
 }
 
-std::vector<AddedTokenFinder::Stretch> AddedTokenFinder::find(std::string_view text, bool specials) const {
+std::vector<AddedTokenFinder::Stretch> AddedTokenFinder::find(std::string_view text,
+                                                              const Allowed& allowed) const {
   std::vector<Stretch> stretches;
   size_t done = 0, at = 0;
   const auto begins = [&](char c) { return begins_[static_cast<unsigned char>(c)]; };
@@ -71,7 +72,7 @@ std::vector<AddedTokenFinder::Stretch> AddedTokenFinder::find(std::string_view t
     const auto [token, bytes] = longest_at(text.substr(at));
     size_t start = at, end = at + bytes;
     at += std::max<size_t>(bytes, 1);
-    if (token == nullptr || (token->special && !specials)) continue;
+    if (token == nullptr || !allowed(*token, start, end)) continue;
     if (token->single_word && touches_a_word(text, start, end)) continue;
     if (token->lstrip) start = std::max(white_space_before(text.substr(0, start)), done);
     if (token->rstrip) at = end = white_space_after(text, end);

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -36,9 +37,12 @@ class AddedTokenFinder {
   // is found. The token must outlive the finder.
   void add(const AddedToken& token, const std::string& written);
 
-  // All of `text`, in order, without empty stretches. Specials are found only if wanted. Where they are not,
-  // a place that one takes up still hides other tokens that overlap it.
-  std::vector<Stretch> find(std::string_view text, bool specials) const;
+  // Whether a token may be found in the bytes [start, end) of the text.
+  using Allowed = std::function<bool(const AddedToken& token, size_t start, size_t end)>;
+
+  // All of `text`, in order, without empty stretches. Where a token is not allowed, the place that it takes
+  // up still hides other tokens that overlap it.
+  std::vector<Stretch> find(std::string_view text, const Allowed& allowed) const;
 
  private:
   struct Node {

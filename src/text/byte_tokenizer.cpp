@@ -87,6 +87,7 @@ ByteTokenizer::ByteTokenizer(Wanted wanted) {
     if (!is_wanted) return;
     id = vocab_size();
     names_.emplace_back(name);
+    prompts_.add({.id = *id, .content = name, .special = true});
   };
   add(wanted.bos, "<bos>", specials_.bos);
   add(wanted.eos, "<eos>", specials_.eos);
@@ -123,6 +124,13 @@ ByteTokenizer ByteTokenizer::load(const std::filesystem::path& file) {
 void ByteTokenizer::encode(std::string_view text, TextPosition, std::vector<int>& ids) const {
   ids.reserve(ids.size() + text.size());
   for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+}
+
+std::vector<int> ByteTokenizer::encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                              TextPosition position) const {
+  std::vector<int> ids;
+  prompts_.encode(*this, text, input, position, ids);
+  return ids;
 }
 
 std::string_view ByteTokenizer::piece_bytes(int id) const {

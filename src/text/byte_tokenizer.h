@@ -3,6 +3,7 @@
 // On disk: tokenizer.json, which the Hugging Face libraries read as a byte-level BPE without merges, and
 // tokenizer_config.json, which tells them the names of the specials.
 #pragma once
+#include "text/prompt_encoder.h"
 #include "text/tokenizer.h"
 
 namespace onceover {
@@ -21,9 +22,10 @@ class ByteTokenizer : public Tokenizer {
   static ByteTokenizer load(const std::filesystem::path& file);
 
   int vocab_size() const override { return 256 + static_cast<int>(names_.size()); }
-  SpecialTokens specials() const override { return specials_; }
   using Tokenizer::encode;
   void encode(std::string_view text, TextPosition position, std::vector<int>& ids) const override;
+  std::vector<int> encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                 TextPosition position) const override;
   std::string_view piece_bytes(int id) const override;
   std::string token_name(int id) const override;
   void save(const std::filesystem::path& directory) const override;
@@ -31,7 +33,7 @@ class ByteTokenizer : public Tokenizer {
 
  private:
   std::vector<std::string> names_;  // of ids 256 ..
-  SpecialTokens specials_;
+  PromptEncoder prompts_;
 };
 
 }  // namespace onceover

@@ -27,6 +27,8 @@ std::string special_name(const JsonReader& config, const char* key) {
   return token.json().is_object() ? token.member("content").text() : token.text();
 }
 
+bool is_ordinary(const AddedToken& token, size_t, size_t) { return !token.special; }
+
 bool mark_follows_other(std::string_view name) {
   for (size_t at = name.find(space_symbol, 1); at != std::string_view::npos;
        at = name.find(space_symbol, at + 1)) {
@@ -60,6 +62,7 @@ HuggingFaceTokenizer::HuggingFaceTokenizer(std::string json, std::string config,
   check_merges(where);
   is_exact_ = find_exactness();
   for (const AddedToken& token : file_.added) {
+    if (token.special || !token.normalized) prompts_.add(token);
     if (token.normalized) {
       normalized_finder_.add(token, file_.normalizer.apply(token.content, true));
     } else {
@@ -184,22 +187,23 @@ bool HuggingFaceTokenizer::find_exactness() const {
 }
 
 void HuggingFaceTokenizer::encode(std::string_view text, TextPosition position, std::vector<int>& ids) const {
-  encode_text(text, position == TextPosition::Start, false, ids);
+  encode_stretches(raw_finder_.find(text, is_ordinary), position == TextPosition::Start, ids);
 }
 
-std::vector<int> HuggingFaceTokenizer::encode_with_specials(std::string_view text) const {
+std::vector<int> HuggingFaceTokenizer::encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                                     TextPosition position) const {
   std::vector<int> ids;
-  encode_text(text, true, true, ids);
+  encode_stretches(prompts_.find(text, input), position == TextPosition::Start, ids);
   return ids;
 }
 
-void HuggingFaceTokenizer::encode_text(std::string_view text, bool prefix, bool specials,
-                                       std::vector<int>& ids) const {
-  for (const auto& stretch : raw_finder_.find(text, specials)) {
+void HuggingFaceTokenizer::encode_stretches(const std::vector<AddedTokenFinder::Stretch>& stretches,
+                                            bool prefix, std::vector<int>& ids) const {
+  for (const auto& stretch : stretches) {
     if (stretch.token != nullptr) {
       ids.push_back(stretch.token->id);
     } else {
-      encode_fragment(stretch.text, prefix, specials, ids);
+      encode_fragment(stretch.text, prefix, ids);
     }
     prefix = true;
   }
@@ -216,11 +220,10 @@ size_t HuggingFaceTokenizer::clean_bytes(std::string_view text) const {
   return end;
 }
 
-void HuggingFaceTokenizer::encode_fragment(std::string_view text, bool prefix, bool specials,
-                                           std::vector<int>& ids) const {
+void HuggingFaceTokenizer::encode_fragment(std::string_view text, bool prefix, std::vector<int>& ids) const {
   while (!text.empty()) {
     const size_t clean = clean_bytes(text);
-    if (clean > 0) encode_clean(text.substr(0, clean), prefix, specials, ids);
+    if (clean > 0) encode_clean(text.substr(0, clean), prefix, ids);
     prefix = false;
     text.remove_prefix(clean);
     const size_t raw =
@@ -230,10 +233,9 @@ void HuggingFaceTokenizer::encode_fragment(std::string_view text, bool prefix, b
   }
 }
 
-void HuggingFaceTokenizer::encode_clean(std::string_view text, bool prefix, bool specials,
-                                        std::vector<int>& ids) const {
+void HuggingFaceTokenizer::encode_clean(std::string_view text, bool prefix, std::vector<int>& ids) const {
   const std::string normalized = file_.normalizer.apply(text, prefix);
-  for (const auto& stretch : normalized_finder_.find(normalized, specials)) {
+  for (const auto& stretch : normalized_finder_.find(normalized, is_ordinary)) {
     if (stretch.token != nullptr) {
       ids.push_back(stretch.token->id);
     } else {

@@ -19,6 +19,7 @@
 #include "text/added_tokens.h"
 #include "text/bpe_merges.h"
 #include "text/huggingface_json.h"
+#include "text/prompt_encoder.h"
 #include "text/tokenizer.h"
 
 namespace onceover {
@@ -36,18 +37,16 @@ class HuggingFaceTokenizer : public Tokenizer {
   ~HuggingFaceTokenizer() override;
 
   int vocab_size() const override { return static_cast<int>(file_.names.size()); }
-  SpecialTokens specials() const override { return specials_; }
   using Tokenizer::encode;
   void encode(std::string_view text, TextPosition position, std::vector<int>& ids) const override;
+  std::vector<int> encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                 TextPosition position = TextPosition::Start) const override;
   std::string_view piece_bytes(int id) const override { return bytes_[static_cast<size_t>(require_id(id))]; }
   std::string token_name(int id) const override;
   bool adds_leading_space() const override { return marks_spaces_ && file_.normalizer.prepends(); }
   bool is_exact() const override { return is_exact_; }
   void save(const std::filesystem::path& directory) const override;
   uint64_t fingerprint() const override;
-
-  // The ids of text that is trusted to hold special tokens, such as a chat template: those are found too.
-  std::vector<int> encode_with_specials(std::string_view text) const;
 
  private:
   void find_specials(const std::string& config, const std::string& where);
@@ -60,9 +59,10 @@ class HuggingFaceTokenizer : public Tokenizer {
   std::string spaced(std::string_view text) const;
   std::string plain_bytes(const std::string& name) const;
 
-  void encode_text(std::string_view text, bool prefix, bool specials, std::vector<int>& ids) const;
-  void encode_fragment(std::string_view text, bool prefix, bool specials, std::vector<int>& ids) const;
-  void encode_clean(std::string_view text, bool prefix, bool specials, std::vector<int>& ids) const;
+  void encode_stretches(const std::vector<AddedTokenFinder::Stretch>& stretches, bool prefix,
+                        std::vector<int>& ids) const;
+  void encode_fragment(std::string_view text, bool prefix, std::vector<int>& ids) const;
+  void encode_clean(std::string_view text, bool prefix, std::vector<int>& ids) const;
   void encode_stretch(std::string_view text, std::vector<int>& ids) const;
   void encode_word(std::string_view word, std::vector<int>& ids) const;
   void append_symbols(std::string_view word, std::vector<int>& ids) const;
@@ -71,7 +71,6 @@ class HuggingFaceTokenizer : public Tokenizer {
 
   std::string json_, config_;
   HuggingFaceJson file_;
-  SpecialTokens specials_;
   bool byte_level_ = false;
   bool marks_spaces_ = false;     // "▁" stands for the space
   bool splits_at_space_ = false;  // no merge goes on after another character with "▁"
@@ -82,6 +81,7 @@ class HuggingFaceTokenizer : public Tokenizer {
   std::unordered_map<std::string, int> words_;    // with ignore_merges only
   BpeMerges merges_;
   AddedTokenFinder raw_finder_, normalized_finder_;
+  PromptEncoder prompts_;
   std::unique_ptr<PieceCache> cache_;
 };
 

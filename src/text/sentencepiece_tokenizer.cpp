@@ -93,6 +93,7 @@ void SentencePieceTokenizer::find_pieces() {
     if (piece.type == Type::Control && piece.text == model_.bos_piece) specials_.bos = id;
     if (piece.type == Type::Control && piece.text == model_.eos_piece) specials_.eos = id;
     if (piece.type == Type::Control && piece.text == model_.pad_piece) specials_.pad = id;
+    if (piece.type == Type::Control) prompts_.add({.id = id, .content = piece.text, .special = true});
     if (space_follows_other(bytes)) splits_at_space_ = false;
     if (bytes.size() > 1 && bytes.find('\n') != std::string::npos) splits_at_newline_ = false;
   }
@@ -117,6 +118,13 @@ void SentencePieceTokenizer::encode(std::string_view text, TextPosition position
     for (size_t i = 0; i < raw; i++) ids.push_back(byte_ids_[static_cast<unsigned char>(text[i])]);
     text.remove_prefix(raw);
   }
+}
+
+std::vector<int> SentencePieceTokenizer::encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                                       TextPosition position) const {
+  std::vector<int> ids;
+  prompts_.encode(*this, text, input, position, ids);
+  return ids;
 }
 
 void SentencePieceTokenizer::encode_clean(std::string_view text, std::vector<int>& ids) const {

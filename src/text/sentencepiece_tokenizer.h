@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "text/prompt_encoder.h"
 #include "text/sentencepiece_model.h"
 #include "text/tokenizer.h"
 
@@ -29,9 +30,10 @@ class SentencePieceTokenizer : public Tokenizer {
   ~SentencePieceTokenizer() override;
 
   int vocab_size() const override { return static_cast<int>(model_.pieces.size()); }
-  SpecialTokens specials() const override { return specials_; }
   using Tokenizer::encode;
   void encode(std::string_view text, TextPosition position, std::vector<int>& ids) const override;
+  std::vector<int> encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                 TextPosition position) const override;
   std::string_view piece_bytes(int id) const override { return bytes_[static_cast<size_t>(require_id(id))]; }
   std::string token_name(int id) const override {
     return model_.pieces[static_cast<size_t>(require_id(id))].text;
@@ -48,9 +50,9 @@ class SentencePieceTokenizer : public Tokenizer {
 
   std::string message_;
   SentencePieceModel model_;
-  SpecialTokens specials_;
   std::vector<std::string> bytes_;  // by id
   std::array<int, 256> byte_ids_{};
+  PromptEncoder prompts_;
   bool splits_at_space_ = true;    // no piece goes on after a non-space with a space
   bool splits_at_newline_ = true;  // no piece holds a newline and something else
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;

@@ -1,5 +1,7 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/byte_tokenizer.h"
 #include "text/huggingface_tokenizer.h"
@@ -18,6 +20,10 @@ std::string Tokenizer::decode(std::span<const int> ids) const {
   for (const int id : ids) bytes += piece_bytes(id);
   if (adds_leading_space() && bytes.starts_with(' ')) bytes.erase(0, 1);
   return bytes;
+}
+
+bool Tokenizer::is_end(int id) const {
+  return specials_.eos == id || std::find(specials_.ends.begin(), specials_.ends.end(), id) != specials_.ends.end();
 }
 
 int Tokenizer::require_id(int id) const {

@@ -14,10 +14,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_span.h"
+
 namespace onceover {
 
 struct SpecialTokens {
   std::optional<int> bos, eos, pad;
+  bool adds_bos = true;   // a text is to begin with bos, where there is one
+  std::vector<int> ends;  // what ends an answer beside eos
 };
 
 // Where a stretch of text stands. It matters only to tokenisers that put a space before a text
@@ -30,12 +34,18 @@ class Tokenizer {
 
   // Ids are 0 .. vocab_size() - 1. An id outside is an Error in every method that takes one.
   virtual int vocab_size() const = 0;
-  virtual SpecialTokens specials() const = 0;
+  const SpecialTokens& specials() const { return specials_; }
+  bool is_end(int id) const;
 
   // Appends the ids of `text`. A long text may be given in stretches, the first as Start and the others as
   // Inside: the ids decode to the same bytes, though a stretch's border is also a token's border.
   virtual void encode(std::string_view text, TextPosition position, std::vector<int>& ids) const = 0;
   std::vector<int> encode(std::string_view text) const;
+
+  // The ids of a prompt of which a user wrote the stretches `input`, in order: special tokens are found by
+  // their names, but never where a byte is the user's (prompt_encoder.h). bos is not added.
+  virtual std::vector<int> encode_prompt(std::string_view text, std::span<const ByteSpan> input,
+                                         TextPosition position = TextPosition::Start) const = 0;
 
   // The bytes of a whole text's ids. Specials give nothing.
   std::string decode(std::span<const int> ids) const;
@@ -60,6 +70,8 @@ class Tokenizer {
 
  protected:
   int require_id(int id) const;
+
+  SpecialTokens specials_;
 };
 
 // The tokeniser of a checkpoint directory: tokenizer.model (SentencePiece) if there, else tokenizer.json

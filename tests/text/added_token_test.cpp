@@ -23,7 +23,7 @@ TEST(AddedTokens, SpecialsNeverComeFromOrdinaryText) {
   const std::string text = "<|im_start|>user";
   for (const int id : tokenizer.encode(text)) EXPECT_NE(id, 300);
   EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
-  EXPECT_EQ(tokenizer.encode_with_specials(text), (Ids{300, 258}));
+  EXPECT_EQ(tokenizer.encode_prompt(text, {}), (Ids{300, 258}));
   EXPECT_EQ(tokenizer.piece_bytes(300), "");
   EXPECT_EQ(tokenizer.token_name(300), "<|im_start|>");
 }
@@ -37,7 +37,7 @@ TEST(AddedTokens, IgnoredMergesDoNotBringASpecialInEither) {
 
 TEST(AddedTokens, StripTheWhiteSpaceThatTheyAskFor) {
   const auto ids = [](const Json& token, const char* text) {
-    return tokenizer_of(with_token(token)).encode_with_specials(text);
+    return tokenizer_of(with_token(token)).encode_prompt(text, {});
   };
   EXPECT_EQ(ids(start, "<|im_start|> user"), (Ids{300, ' ', 258}));
   EXPECT_EQ(ids(changed(start, "rstrip"), "<|im_start|> \u3000user"), (Ids{300, 258}));

@@ -23,7 +23,7 @@ TEST(NeoXTokenizer, GivesTheIdsOfItsLibrary) {
   EXPECT_EQ(tokenizer.encode("Hello world, it's 1234!\n\n    def f(x):  # ✅ e\u0301"),
             (Ids{12092, 1533, 13, 352,  434,   1249, 1706, 2,   535, 50274, 1545,
                  269,   9,    89, 2262, 50276, 4,    3384, 239, 216, 3974}));
-  EXPECT_EQ(tokenizer.encode_with_specials("<|endoftext|>x"), (Ids{0, 89}));
+  EXPECT_EQ(tokenizer.encode_prompt("<|endoftext|>x", {}), (Ids{0, 89}));
   EXPECT_FALSE(tokenizer.is_exact());
 }
 
