@@ -5,15 +5,14 @@
 
 #include <cstdio>
 #include <memory>
-#include <random>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "cli/loaded_model.h"
+#include "cli/sampling.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
-#include "generate/stop_strings.h"
 
 namespace onceover {
 namespace {
@@ -25,7 +24,6 @@ struct GenerateFlags {
   int loops = 0;
   ExecutorChoice executor;
   bool quiet = false;
-  std::optional<uint64_t> seed;
   GenerateRequest request;
 };
 
@@ -33,11 +31,6 @@ std::string prompt_text(const GenerateFlags& flags) {
   if (flags.prompt == "-") return standard_input();
   if (flags.prompt_file.empty()) return flags.prompt;
   return read_text_file(flags.prompt_file, max_prompt_bytes);
-}
-
-void check(const GenerateFlags& flags) {
-  check_settings(flags.request.sampler);
-  StopStrings{flags.request.stops};
 }
 
 void generate_text(GenerateFlags flags) {
@@ -49,7 +42,6 @@ void generate_text(GenerateFlags flags) {
   flags.request.prompt.insert(flags.request.prompt.end(), ids.begin(), ids.end());
   // Documents are packed end to end, so the end token is also what stands before a text.
   if (flags.request.prompt.empty() && specials.eos) flags.request.prompt.push_back(*specials.eos);
-  flags.request.sampler.seed = flags.seed ? *flags.seed : std::random_device{}();
   const auto show = [](const std::string& text) {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   };
@@ -72,26 +64,6 @@ void generate_text(GenerateFlags flags) {
       result.finish == FinishReason::Stop ? "stop" : "length", flags.request.sampler.seed);
 }
 
-void declare_sampler(CLI::App& app, SamplerSettings& s) {
-  app.add_option("--temperature", s.temperature, "0 takes the likeliest token")
-      ->type_name("X")
-      ->capture_default_str();
-  app.add_option("--top-k", s.top_k, "draw from the K likeliest tokens; 0 = all")
-      ->check(whole_number(0, 1 << 30))
-      ->type_name("K")
-      ->capture_default_str();
-  app.add_option("--top-p", s.top_p,
-                 "draw from the likeliest tokens that have this much probability together")
-      ->type_name("P")
-      ->capture_default_str();
-  app.add_option("--min-p", s.min_p, "leave out tokens below this share of the likeliest one's probability")
-      ->type_name("P")
-      ->capture_default_str();
-  app.add_option("--repetition-penalty", s.repetition_penalty, "above 1 makes tokens met before less likely")
-      ->type_name("X")
-      ->capture_default_str();
-}
-
 }  // namespace
 
 Action generate_verb(CLI::App& app) {
@@ -103,20 +75,9 @@ Action generate_verb(CLI::App& app) {
       ->excludes(prompt)
       ->type_name("FILE");
   add_model_options(app, flags->model, flags->loops, flags->executor);
-  app.add_option("--max-tokens", flags->request.max_tokens, "tokens to generate at most")
-      ->check(whole_number(0, 1 << 30))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--stop", flags->request.stops, "end at this text; may be given more than once")
-      ->allow_extra_args(false)
-      ->type_name("TEXT");
+  add_sampling_options(app, flags->request);
   app.add_flag("--ignore-eos", flags->request.ignore_eos, "go on after the end token");
-  declare_sampler(app, flags->request.sampler);
-  app.add_option("--seed", flags->seed, "equal seeds give equal texts; another each time when left out")
-      ->check(whole_number())
-      ->type_name("N");
   app.add_flag("--quiet", flags->quiet, "no statistics at the end");
-  check_usage(app, [flags] { check(*flags); });
   return [flags] { generate_text(*flags); };
 }
 

@@ -18,7 +18,8 @@ LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice
   std::vector<std::vector<float>> weights;
   for (const TensorView& tensor : bind_weights(plan, checkpoint.tensors(), directory))
     weights.push_back(to_f32(tensor));
-  LoadedModel model{config, make_engine(executor, std::move(plan), std::move(weights)),
+  LoadedModel model{checkpoint.directory(), config,
+                    make_engine(executor, std::move(plan), std::move(weights)),
                     load_tokenizer(checkpoint.directory())};
   if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
     throw Error("{}: the tokeniser has {} tokens, the model only {}", directory,

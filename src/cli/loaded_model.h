@@ -1,5 +1,6 @@
 // A checkpoint, ready to read and write text.
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@
 namespace onceover {
 
 struct LoadedModel {
+  std::filesystem::path folder;  // of its tokeniser and templates
   Config config;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Tokenizer> tokenizer;

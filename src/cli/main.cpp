@@ -32,6 +32,7 @@ constexpr Verb verbs[] = {
     {"train", "train a model, or go on training one", train_verb},
     {"compare", "train several models on one budget and compare them", compare_verb},
     {"generate", "continue a text", generate_verb},
+    {"chat", "talk with a model, turn by turn", chat_verb},
     {"perplexity", "measure how well a model foretells a text", perplexity_verb},
     {"bench", "measure the speed of inference", bench_verb},
     {"report", "draw the curves of training runs on one page", report_verb},

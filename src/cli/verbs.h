@@ -11,6 +11,7 @@ namespace onceover {
 using Action = std::function<void()>;
 
 Action bench_verb(CLI::App& app);
+Action chat_verb(CLI::App& app);
 Action convert_verb(CLI::App& app);
 Action explain_verb(CLI::App& app);
 Action generate_verb(CLI::App& app);

@@ -23,12 +23,16 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   Sampler sampler(request.sampler);
   StopStrings stops(request.stops);
   Detokenizer detokenizer(tokenizer, TextPosition::Inside);
-  std::vector<int32_t> history = request.prompt;
+  std::vector<int32_t> history = request.before;
+  history.insert(history.end(), request.prompt.begin(), request.prompt.end());
   GenerateResult result;
   bool wanted = true;
   const auto emit = [&](const std::string& text) {
     if (wanted && !text.empty()) wanted = show(text);
     return wanted;
+  };
+  const auto ends = [&](int32_t token) {
+    return tokenizer.is_end(token) || std::ranges::find(request.ends, token) != request.ends.end();
   };
   const auto nameable = static_cast<size_t>(std::min(engine.vocabulary(), tokenizer.vocab_size()));
 
@@ -40,7 +44,7 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   bool going = true;
   while (going) {
     const int32_t token = sampler.pick(logits.first(nameable), history);
-    if (!request.ignore_eos && tokenizer.is_end(token)) {
+    if (!request.ignore_eos && ends(token)) {
       result.finish = FinishReason::Stop;
       break;
     }

@@ -12,8 +12,10 @@ namespace onceover {
 
 struct GenerateRequest {
   std::vector<int32_t> prompt;  // at least one token
+  std::vector<int32_t> before;  // what the engine holds already: the repetition penalty counts it too
   int64_t max_tokens = 256;
   std::vector<std::string> stops;
+  std::vector<int32_t> ends;  // tokens that end the text beside the tokeniser's
   bool ignore_eos = false;
   SamplerSettings sampler;
 };

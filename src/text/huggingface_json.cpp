@@ -151,6 +151,21 @@ void read_steps(HuggingFaceJson& file, const JsonReader& root) {
   }
 }
 
+// The token that the template for one text begins with; of a Sequence, that of the first step with one.
+std::string first_token(const JsonReader& processor) {
+  const std::string type = processor.type();
+  if (type == "Sequence") {
+    for (const JsonReader& step : processor.member("processors").list()) {
+      std::string found = first_token(step);
+      if (!found.empty()) return found;
+    }
+  }
+  if (type != "TemplateProcessing") return "";
+  const auto pieces = processor.member("single").list();
+  if (pieces.empty() || !pieces[0].has("SpecialToken")) return "";
+  return pieces[0].member("SpecialToken").member("id").text();
+}
+
 }  // namespace
 
 HuggingFaceJson parse_huggingface_json(std::string_view text, const std::string& where) {
@@ -163,6 +178,7 @@ HuggingFaceJson parse_huggingface_json(std::string_view text, const std::string&
   require_unique(file.added, added.where());
   read_model(file, root.member("model"), added);
   read_steps(file, root);
+  if (root.has("post_processor")) file.first = first_token(root.member("post_processor"));
   return file;
 }
 

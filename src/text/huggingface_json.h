@@ -1,8 +1,8 @@
 // A tokenizer.json of the Hugging Face library "tokenizers", model type BPE, read from untrusted bytes.
 //
 // What would mean other ids than that library's is an Error that names it: another model, normaliser,
-// pre-tokeniser or decoder type, dropout, prefixes and suffixes of subwords. Not read: post_processor,
-// truncation, padding, which do not concern the ids of a text.
+// pre-tokeniser or decoder type, dropout, prefixes and suffixes of subwords. Of post_processor only the token
+// that it puts before a text is read; truncation and padding are not.
 #pragma once
 #include <string>
 #include <string_view>
@@ -29,6 +29,7 @@ struct HuggingFaceJson {
   bool ignore_merges = false;
   bool byte_fallback = false;
   std::string unknown;  // empty when there is none
+  std::string first;    // what post_processor puts before a text; empty for nothing
 };
 
 HuggingFaceJson parse_huggingface_json(std::string_view text, const std::string& where);

@@ -55,6 +55,7 @@ HuggingFaceTokenizer::HuggingFaceTokenizer(std::string json, std::string config,
       marks_spaces_(!byte_level_ && file_.normalizer.marks_spaces()),
       merges_(file_.merges),
       cache_(std::make_unique<PieceCache>()) {
+  specials_.adds_bos = !file_.first.empty();
   if (!config_.empty()) find_specials(config_, "tokenizer_config.json beside " + where);
   if (file_.ids.contains(file_.unknown)) mark_special(file_.unknown, where);
   find_bytes();
@@ -86,6 +87,7 @@ void HuggingFaceTokenizer::find_specials(const std::string& config, const std::s
   find("bos_token", specials_.bos);
   find("eos_token", specials_.eos);
   find("pad_token", specials_.pad);
+  if (reader.has("add_bos_token")) specials_.adds_bos = reader.member("add_bos_token").flag();
 }
 
 void HuggingFaceTokenizer::mark_special(const std::string& name, const std::string& where) {

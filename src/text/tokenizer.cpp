@@ -6,8 +6,25 @@
 #include "text/byte_tokenizer.h"
 #include "text/huggingface_tokenizer.h"
 #include "text/sentencepiece_tokenizer.h"
+#include "text/specials_of_configs.h"
 
 namespace onceover {
+namespace {
+
+std::unique_ptr<Tokenizer> tokenizer_in(const std::filesystem::path& directory) {
+  const auto model = directory / "tokenizer.model";
+  const auto json = directory / "tokenizer.json";
+  std::error_code unreadable;
+  if (std::filesystem::exists(model, unreadable))
+    return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
+  if (std::filesystem::exists(json, unreadable)) {
+    if (ByteTokenizer::wrote(json)) return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
+    return std::make_unique<HuggingFaceTokenizer>(HuggingFaceTokenizer::load(json));
+  }
+  throw Error("{}: expected tokenizer.model or tokenizer.json, found neither", directory.string());
+}
+
+}  // namespace
 
 std::vector<int> Tokenizer::encode(std::string_view text) const {
   std::vector<int> ids;
@@ -23,7 +40,8 @@ std::string Tokenizer::decode(std::span<const int> ids) const {
 }
 
 bool Tokenizer::is_end(int id) const {
-  return specials_.eos == id || std::find(specials_.ends.begin(), specials_.ends.end(), id) != specials_.ends.end();
+  return specials_.eos == id ||
+         std::find(specials_.ends.begin(), specials_.ends.end(), id) != specials_.ends.end();
 }
 
 int Tokenizer::require_id(int id) const {
@@ -33,16 +51,9 @@ int Tokenizer::require_id(int id) const {
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory) {
-  const auto model = directory / "tokenizer.model";
-  const auto json = directory / "tokenizer.json";
-  std::error_code unreadable;
-  if (std::filesystem::exists(model, unreadable))
-    return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
-  if (std::filesystem::exists(json, unreadable)) {
-    if (ByteTokenizer::wrote(json)) return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
-    return std::make_unique<HuggingFaceTokenizer>(HuggingFaceTokenizer::load(json));
-  }
-  throw Error("{}: expected tokenizer.model or tokenizer.json, found neither", directory.string());
+  auto tokenizer = tokenizer_in(directory);
+  add_specials_of_configs(directory, tokenizer->vocab_size(), tokenizer->specials_);
+  return tokenizer;
 }
 
 }  // namespace onceover

@@ -69,13 +69,14 @@ class Tokenizer {
   virtual uint64_t fingerprint() const = 0;
 
  protected:
+  friend std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory);
   int require_id(int id) const;
 
   SpecialTokens specials_;
 };
 
 // The tokeniser of a checkpoint directory: tokenizer.model (SentencePiece) if there, else tokenizer.json
-// (bytes alone, or Hugging Face's BPE).
+// (bytes alone, or Hugging Face's BPE). generation_config.json and config.json add what ends an answer.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory);
 
 }  // namespace onceover
