@@ -3,6 +3,7 @@
 #include "analysis/cost.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/quantity.h"
 #include "cli/usage.h"
 #include "cpu/engine.h"
 #include "cpu/trainer.h"
@@ -17,7 +18,7 @@ struct Machine {
   std::unique_ptr<TrainingExecutor> (*make_trainer)(const ExecutorChoice&, const TrainedModel&,
                                                     const TrainSettings&);
   int64_t (*planned_bytes)(const ExecutorChoice&, const TrainedModel&, const TrainSettings&);
-  std::unique_ptr<Engine> (*make_engine)(const ExecutorChoice&, Plan, std::vector<std::vector<float>>);
+  std::unique_ptr<Engine> (*make_engine)(const ExecutorChoice&, Plan, const EngineWeights&);
 };
 
 PlanAtDepth plan_at_depth(const TrainedModel& model) {
@@ -53,11 +54,23 @@ int64_t planned_cpu_bytes(const ExecutorChoice& choice, const TrainedModel& mode
   return 4 * (numbers_a_weight * count_parameters(*plan).total + floats);
 }
 
-std::unique_ptr<Engine> cpu_engine(const ExecutorChoice& choice, Plan plan,
-                                   std::vector<std::vector<float>> weights) {
+std::shared_ptr<const cpu::InferenceWeights> packed_weights(const ExecutorChoice& choice, const Plan& plan,
+                                                            const EngineWeights& weights) {
+  const std::string& wanted = choice.weights.empty() ? weights.stored_format : choice.weights;
+  if (!weights.packed)
+    return std::make_shared<cpu::InferenceWeights>(plan, cpu::weight_format(wanted), weights.read);
+  if (wanted != weights.stored_format)
+    throw Error("the weights are quantised to {} already and cannot become {}", weights.stored_format,
+                wanted);
+  return weights.packed;
+}
+
+std::unique_ptr<Engine> cpu_engine(const ExecutorChoice& choice, Plan plan, const EngineWeights& weights) {
   check_cpu(choice);
-  auto packed = std::make_shared<cpu::InferenceWeights>(plan, cpu::WeightFormat::F32, weights);
-  return std::make_unique<cpu::InferenceEngine>(plan, std::move(packed));
+  cpu::EngineOptions options;
+  options.kv = cpu::kv_type(choice.kv);
+  if (!choice.max_kv.empty()) options.max_kv_bytes = parse_bytes(choice.max_kv, "--max-kv");
+  return std::make_unique<cpu::InferenceEngine>(plan, packed_weights(choice, plan, weights), options);
 }
 
 TorchOptions torch_options(const ExecutorChoice& choice, const TrainSettings& settings) {
@@ -77,9 +90,13 @@ int64_t planned_torch_bytes(const ExecutorChoice& choice, const TrainedModel& mo
       static_cast<int>(settings.loops.gradient_loops), torch_options(choice, settings));
 }
 
-std::unique_ptr<Engine> torch_engine(const ExecutorChoice& choice, Plan plan,
-                                     std::vector<std::vector<float>> weights) {
-  return torch_module().make_engine(std::move(plan), std::move(weights), {.device = choice.device});
+std::unique_ptr<Engine> torch_engine(const ExecutorChoice& choice, Plan plan, const EngineWeights& weights) {
+  const ExecutorChoice usual;
+  if (weights.packed || !choice.weights.empty() || choice.kv != usual.kv || !choice.max_kv.empty())
+    throw UsageMistake("quantised weights, --weights, --kv and --max-kv need --executor cpu");
+  std::vector<std::vector<float>> numbers;
+  for (WeightId id = 0; id < std::ssize(plan.weights); ++id) numbers.push_back(weights.read(id));
+  return torch_module().make_engine(std::move(plan), std::move(numbers), {.device = choice.device});
 }
 
 constexpr Machine machines[] = {{"cpu", cpu_trainer, planned_cpu_bytes, cpu_engine},
@@ -111,6 +128,19 @@ void add_executor_options(CLI::App& app, ExecutorChoice& choice) {
       ->capture_default_str();
 }
 
+void add_inference_options(CLI::App& app, ExecutorChoice& choice) {
+  app.add_option("--weights", choice.weights,
+                 "format of weights in memory: f32, bf16, f16, q8, q4; as they are stored when left out")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "q8", "q4"}).description(""))
+      ->type_name("FORMAT");
+  app.add_option("--kv", choice.kv, "format of keys and values: f32, f16, q8")
+      ->check(CLI::IsMember({"f32", "f16", "q8"}).description(""))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  app.add_option("--max-kv", choice.max_kv, "most bytes of keys and values: 500M, 2G; no limit when left out")
+      ->type_name("BYTES");
+}
+
 std::unique_ptr<TrainingExecutor> make_training_executor(const ExecutorChoice& choice,
                                                          const TrainedModel& model,
                                                          const TrainSettings& settings) {
@@ -122,9 +152,8 @@ int64_t planned_training_bytes(const ExecutorChoice& choice, const TrainedModel&
   return find_machine(choice.name).planned_bytes(choice, model, settings);
 }
 
-std::unique_ptr<Engine> make_engine(const ExecutorChoice& choice, Plan plan,
-                                    std::vector<std::vector<float>> weights) {
-  return find_machine(choice.name).make_engine(choice, std::move(plan), std::move(weights));
+std::unique_ptr<Engine> make_engine(const ExecutorChoice& choice, Plan plan, const EngineWeights& weights) {
+  return find_machine(choice.name).make_engine(choice, std::move(plan), weights);
 }
 
 }  // namespace onceover

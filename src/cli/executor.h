@@ -1,10 +1,12 @@
 // The machines that a model can run on, by name: what --executor and --device choose.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cpu/inference_weights.h"
 #include "execution/engine.h"
 #include "execution/training_executor.h"
 #include "train/job.h"
@@ -14,7 +16,20 @@ namespace onceover {
 
 struct ExecutorChoice {
   std::string name = "cpu", device = "cpu";
+  // Of inference on the cpu executor. "" = as the model's file holds them.
+  std::string weights = {}, kv = "f32", max_kv = {};
 };
+
+// The weights of a model for inference.
+struct EngineWeights {
+  std::function<std::vector<float>(WeightId)> read;  // the numbers of one
+  // The narrowest format that holds them all exactly: f32, bf16 or f16; of a quantised checkpoint its format.
+  std::string stored_format;
+  std::shared_ptr<const cpu::InferenceWeights> packed;  // of a quantised checkpoint; read is then empty
+};
+
+// Declares --weights, --kv and --max-kv.
+void add_inference_options(CLI::App& app, ExecutorChoice& choice);
 
 // Declares --executor and --device.
 void add_executor_options(CLI::App& app, ExecutorChoice& choice);
@@ -29,8 +44,6 @@ std::unique_ptr<TrainingExecutor> make_training_executor(const ExecutorChoice& c
 int64_t planned_training_bytes(const ExecutorChoice& choice, const TrainedModel& model,
                                const TrainSettings& settings);
 
-// `weights` by WeightId.
-std::unique_ptr<Engine> make_engine(const ExecutorChoice& choice, Plan plan,
-                                    std::vector<std::vector<float>> weights);
+std::unique_ptr<Engine> make_engine(const ExecutorChoice& choice, Plan plan, const EngineWeights& weights);
 
 }  // namespace onceover

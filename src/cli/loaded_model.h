@@ -22,7 +22,7 @@ struct LoadedModel {
 // for a tokeniser with more tokens than the model.
 LoadedModel load_model(const std::string& directory, int loops, const ExecutorChoice& executor);
 
-// Declares --model, --loops, --executor and --device.
+// Declares --model, --loops and the options of the executor and of inference.
 void add_model_options(CLI::App& app, std::string& directory, int& loops, ExecutorChoice& executor);
 
 }  // namespace onceover

@@ -25,6 +25,7 @@ constexpr Verb verbs[] = {
     {"explain", "say what a model is: parameters, work, memory, plan", explain_verb},
     {"init", "write a fresh checkpoint of a model", init_verb},
     {"convert", "write a checkpoint anew, in another number type", convert_verb},
+    {"quantize", "write a checkpoint with packed weights, for inference", quantize_verb},
     {"inspect", "list the tensors of a file or checkpoint, and check it", inspect_verb},
     {"tokenizer", "make a tokeniser, or use one", tokenizer_verb},
     {"tokenize", "show the tokens of a text: id, bytes, piece", tokenize_verb},

@@ -28,7 +28,7 @@ constexpr size_t max_text_bytes = size_t{1} << 30;
 
 struct PerplexityFlags {
   std::vector<std::string> texts;
-  std::string shards, model, context = "512", stride;
+  std::string shards, model, against, context = "512", stride;
   int64_t max_tokens = 0;
   int loops = 0;
   ExecutorChoice executor;
@@ -75,11 +75,15 @@ double bytes_of(std::span<const int32_t> tokens, const Tokenizer& tokenizer) {
 void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, double bytes) {
   const double bits_per_byte = losses.nats / std::log(2.0) / bytes;
   if (flags.json) {
-    const nlohmann::ordered_json json = {{"tokens", losses.tokens},
-                                         {"bytes", bytes},
-                                         {"loss", losses.per_token()},
-                                         {"perplexity", losses.perplexity()},
-                                         {"bits_per_byte", bits_per_byte}};
+    nlohmann::ordered_json json = {{"tokens", losses.tokens},
+                                   {"bytes", bytes},
+                                   {"loss", losses.per_token()},
+                                   {"perplexity", losses.perplexity()},
+                                   {"bits_per_byte", bits_per_byte}};
+    if (!flags.against.empty()) {
+      json["divergence"] = losses.divergence / static_cast<double>(losses.tokens);
+      json["agreed"] = static_cast<double>(losses.agreed) / static_cast<double>(losses.tokens);
+    }
     fmt::print("{}\n", json.dump(2));
     return;
   }
@@ -87,6 +91,11 @@ void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, doubl
                                  {"loss", fmt::format("{:.4f} nats a token", losses.per_token())},
                                  {"perplexity", fmt::format("{:.4f}", losses.perplexity())},
                                  {"bits per byte", fmt::format("{:.4f}", bits_per_byte)}}));
+  if (flags.against.empty()) return;
+  const auto tokens = static_cast<double>(losses.tokens);
+  fmt::print("{}",
+             format_table({{"divergence", fmt::format("{:.6f} nats a token", losses.divergence / tokens)},
+                           {"same choice", fmt::format("{:.2f}%", 100 * losses.agreed / tokens)}}));
 }
 
 void measure(const PerplexityFlags& flags) {
@@ -97,15 +106,21 @@ void measure(const PerplexityFlags& flags) {
   options.context = parse_tokens(flags.context, "--context");
   options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
   const LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  std::optional<LoadedModel> reference;
+  if (!flags.against.empty())
+    reference = load_model(flags.against, flags.loops, {flags.executor.name, flags.executor.device});
   auto tokens = flags.shards.empty() ? tokens_of_texts(flags.texts, *model.tokenizer)
                                      : tokens_of_shards(flags.shards, *model.tokenizer, flags.max_tokens);
   if (flags.max_tokens > 0 && std::ssize(tokens) > flags.max_tokens + 1)
     tokens.resize(static_cast<size_t>(flags.max_tokens) + 1);
   Progress progress({"perplexity", "tokens", std::ssize(tokens) - 1, 0}, Terminal::of(fileno(stderr)));
-  const TokenLosses losses = token_losses(*model.engine, tokens, options, [&](const TokenLosses& so_far) {
-    progress.update(so_far.tokens, fmt::format("loss {:.4f}", so_far.per_token()));
-    return true;
-  });
+  const TokenLosses losses = token_losses(
+      *model.engine, tokens, options,
+      [&](const TokenLosses& so_far) {
+        progress.update(so_far.tokens, fmt::format("loss {:.4f}", so_far.per_token()));
+        return true;
+      },
+      reference ? reference->engine.get() : nullptr);
   progress.finish();
   print_losses(flags, losses, bytes_of(std::span(tokens).subspan(1), *model.tokenizer));
 }
@@ -130,6 +145,10 @@ Action perplexity_verb(CLI::App& app) {
       ->check(whole_number(0, int64_t{1} << 40))
       ->type_name("N")
       ->capture_default_str();
+  app.add_option(
+         "--against", flags->against,
+         "another model of the same vocabulary, or the same: how far the model's choices are from its")
+      ->type_name("MODEL");
   app.add_flag("--json", flags->json, "for machines");
   return [flags] { measure(*flags); };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,21 +17,35 @@ const std::vector<Storage> storages = {{"f32", 4, false},
                                        {"q8_0", 34.0 / 32, true},
                                        {"q4_0", 18.0 / 32, true}};
 
-}  // namespace
-
-int64_t parse_tokens(const std::string& text, const std::string& option) {
-  constexpr int64_t most = int64_t{1} << 30;
+// A whole number from 1 to `most`, with a unit of 1024, 1024² or 1024³.
+std::optional<int64_t> parse_count(const std::string& text, int64_t most) {
   int64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
   const std::string unit(stop, end);
   const bool kilo = unit == "K" || unit == "k", mega = unit == "M" || unit == "m";
-  const int64_t scale = unit.empty() ? 1 : kilo ? 1 << 10 : mega ? 1 << 20 : 0;
-  if (problem != std::errc() || scale == 0 || number < 1 || number > most / scale) {
-    throw Error("{} must be a number of tokens from 1 to {}, such as 8192, 8K or 1M, found '{}'", option,
-                most, text);
-  }
+  const bool giga = unit == "G" || unit == "g";
+  const int64_t scale = unit.empty() ? 1 : kilo ? 1 << 10 : mega ? 1 << 20 : giga ? 1 << 30 : 0;
+  if (problem != std::errc() || scale == 0 || number < 1 || number > most / scale) return {};
   return number * scale;
+}
+
+}  // namespace
+
+int64_t parse_tokens(const std::string& text, const std::string& option) {
+  const auto count = parse_count(text, int64_t{1} << 30);
+  if (!count) {
+    throw Error("{} must be a number of tokens from 1 to {}, such as 8192, 8K or 1M, found '{}'", option,
+                int64_t{1} << 30, text);
+  }
+  return *count;
+}
+
+int64_t parse_bytes(const std::string& text, const std::string& option) {
+  const auto count = parse_count(text, int64_t{1} << 60);
+  if (!count)
+    throw Error("{} must be a number of bytes from 1 to 2^60, such as 500M or 2G, found '{}'", option, text);
+  return *count;
 }
 
 const Storage& find_storage(const std::string& name, const std::string& option) {

@@ -17,6 +17,7 @@ Action explain_verb(CLI::App& app);
 Action generate_verb(CLI::App& app);
 Action init_verb(CLI::App& app);
 Action inspect_verb(CLI::App& app);
+Action quantize_verb(CLI::App& app);
 Action tokenize_verb(CLI::App& app);
 Action tokenizer_verb(CLI::App& app);
 Action perplexity_verb(CLI::App& app);

@@ -20,13 +20,20 @@ struct TokenLosses {
   double nats = 0;     // natural-log cross-entropy, summed
   int64_t tokens = 0;  // scored: all but the first
 
+  // Against the reference, where there is one: its Kullback-Leibler divergence to the model, summed, and the
+  // tokens at which both hold the same one for likeliest.
+  double divergence = 0;
+  int64_t agreed = 0;
+
   double per_token() const { return nats / static_cast<double>(tokens); }
   double perplexity() const;
 };
 
+// `reference`, when given, reads the same windows; both must have one vocabulary (an Error otherwise).
 // Resets the engine for each window. `progress` hears the tokens scored so far after every window; false ends
 // there. Error for fewer than two tokens, and as in Engine; options out of range are an Error, too.
 TokenLosses token_losses(Engine& engine, std::span<const int32_t> tokens, const PerplexityOptions& options,
-                         const std::function<bool(const TokenLosses&)>& progress = {});
+                         const std::function<bool(const TokenLosses&)>& progress = {},
+                         Engine* reference = nullptr);
 
 }  // namespace onceover
