@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/inspect_gguf.h"
+#include "cli/quantised_checkpoint.h"
 #include "cli/verbs.h"
 #include "models/llama2c.h"
 #include "models/model_file.h"
@@ -34,8 +35,12 @@ struct Contents {
 
 nlohmann::ordered_json model_of(const ModelFile& file) {
   const Plan plan = build(file.config());
-  file.bind(plan);
   const Checkpoint* checkpoint = file.checkpoint();
+  if (checkpoint != nullptr && is_quantised(*checkpoint)) {
+    open_quantised(checkpoint, plan, {});
+  } else {
+    file.bind(plan);
+  }
   if (checkpoint != nullptr && checkpoint->has_state()) checkpoint->require_plan(plan.fingerprint());
   return {{"architecture", file.config().architecture}, {"fingerprint", to_hex(plan.fingerprint())}};
 }

@@ -128,6 +128,9 @@ void ModelFile::open_llama2c() {
 }
 
 std::vector<const StoredWeight*> ModelFile::bind(const Plan& plan) const {
+  if (checkpoint_ && checkpoint_->state().contains("packed"))
+    throw Error("{}: its weights are packed for inference; use the model that it was made from",
+                path_.string());
   WeightFiles files;
   for (const auto& [name, weight] : weights_)
     files[name] = {weight.shape(), std::string(weight.type()), weight.real()};
