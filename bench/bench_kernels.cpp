@@ -12,6 +12,7 @@
 #include <omp.h>
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "cpu/ceilings.h"
@@ -22,8 +23,10 @@
 #include "cpu/kernels/linear.h"
 #include "cpu/kernels/norm.h"
 #include "cpu/kernels/packed_linear.h"
+#include "cpu/kernels/paged_attention.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/rope.h"
+#include "cpu/paged_rows.h"
 
 namespace onceover::bench {
 namespace {
@@ -213,6 +216,79 @@ void attention_shapes(benchmark::internal::Benchmark* b) {
 }
 BENCHMARK(attend_forward)->Apply(attention_shapes)->UseRealTime();
 BENCHMARK(attend_backward)->Apply(attention_shapes)->UseRealTime();
+
+// Keys and values of some layers, `past` rows each, in pages.
+struct Paged {
+  kernels::AttendShape shape;
+  KvType type;
+  std::vector<std::unique_ptr<cpu::PagePool>> pools;
+  std::vector<cpu::PagedRows> rows;  // keys, then values of each layer
+  Matrix q, y;
+
+  Paged(int layers, int64_t fresh, int64_t past, int64_t heads, int64_t kv_heads, int64_t head_dim, KvType kv)
+      : shape{.q_rows = fresh,
+              .k_rows = past,
+              .q_offset = past - fresh,
+              .heads = heads,
+              .kv_heads = kv_heads,
+              .head_dim = head_dim,
+              .v_head_dim = head_dim,
+              .scale = 0.125F},
+        type(kv),
+        q(fresh, heads * head_dim),
+        y(q) {
+    const int64_t width = kv_heads * head_dim;
+    const Matrix some(64, width);
+    for (int i = 0; i < 2 * layers; ++i) {
+      const kernels::PageLayout layout{width, head_dim, kv, i % 2 == 0};
+      pools.push_back(std::make_unique<cpu::PagePool>(layout.page_bytes()));
+      rows.emplace_back(*pools.back(), layout, 0, 0);
+      for (int64_t row = 0; row < past; row += 64) rows.back().append(some, 64);
+    }
+  }
+
+  double bytes() const { return static_cast<double>(rows[0].bytes() + rows[1].bytes()); }
+  // The next layer, in turn.
+  void attend() {
+    next = (next + 2) % rows.size();
+    const kernels::PagedCall call{shape, q, rows[next].view(), rows[next + 1].view(), y};
+    kernels::attend_paged({&call, 1});
+  }
+  size_t next = 0;
+};
+
+// Decoding at a depth, from memory. Arguments: past rows, query heads, key heads, head_dim, type (0 f32, 1
+// f16, 2 q8), threads.
+void attend_paged_decode(State& state) {
+  const int64_t width = state.range(2) * state.range(3);
+  const int layers = state.range(0) < 5000
+                         ? 1
+                         : static_cast<int>(std::max<int64_t>(1, (160 << 20) / (state.range(0) * width * 4)));
+  Paged p(layers, 1, state.range(0), state.range(1), state.range(2), state.range(3),
+          static_cast<KvType>(state.range(4)));
+  measure_bytes(state, static_cast<int>(state.range(5)), p.bytes(), [&] { p.attend(); });
+}
+BENCHMARK(attend_paged_decode)
+    ->ArgNames({"past", "heads", "kv_heads", "dim", "type", "threads"})
+    ->ArgsProduct({{16384}, {12}, {12}, {64}, {0, 1, 2}, {1, 2}})
+    ->ArgsProduct({{16384}, {20}, {4}, {128}, {0, 1, 2}, {1, 2}})
+    ->ArgsProduct({{1024}, {12}, {12}, {64}, {1}, {2}})
+    ->ArgsProduct({{128, 1024, 4096}, {20}, {4}, {128}, {1}, {1}})
+    ->UseRealTime();
+
+// A chunk of a prompt. Arguments: fresh rows, past and fresh rows, query heads, key heads, type, threads.
+void attend_paged_prompt(State& state) {
+  Paged p(1, state.range(0), state.range(1), state.range(2), state.range(3), 64,
+          static_cast<KvType>(state.range(4)));
+  double seen = 0;
+  for (int64_t row = 0; row < p.shape.q_rows; ++row) seen += static_cast<double>(p.shape.end_visible(row));
+  measure_flops(state, static_cast<int>(state.range(5)), 4 * 64 * seen * static_cast<double>(p.shape.heads),
+                [&] { p.attend(); });
+}
+BENCHMARK(attend_paged_prompt)
+    ->ArgNames({"fresh", "rows", "heads", "kv_heads", "type", "threads"})
+    ->ArgsProduct({{256, 512}, {512, 8192}, {12}, {12}, {0, 1}, {2}})
+    ->UseRealTime();
 
 struct Retention {
   kernels::RetainShape shape;

@@ -47,53 +47,143 @@ ONCEOVER_LEAF int64_t attend_paged_scratch(const PagedItem& item) {
   return paged_block(item, nullptr).floats;
 }
 
-// c[rows, columns] = (add ? c : 0) + a[rows, depth] b[depth, columns] for 1 to 3 rows: wide tiles, so that
-// enough sums are under way at once to hide the latency of an addition.
-template <int64_t rows, int64_t vectors>
-ONCEOVER_LEAF_INLINE void multiply_wide(int64_t depth, TileA a, TileB b, TileC c, bool add) {
-  v8 acc[rows][vectors];
-#pragma GCC unroll 4
-  for (int64_t r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
-    for (int64_t j = 0; j < vectors; ++j) acc[r][j] = add ? load(c.data + r * c.row + 8 * j) : v8{};
-  }
-  for (int64_t k = 0; k < depth; ++k) {
-#pragma GCC unroll 4
-    for (int64_t r = 0; r < rows; ++r) {
-      const v8 x = splat(a.data[r * a.row + k * a.column]);
-#pragma GCC unroll 8
-      for (int64_t j = 0; j < vectors; ++j) acc[r][j] += x * load(b.data + k * b.row + 8 * j);
+// A page's part as the right side of a product: row k, 8 columns from j on, in f32. Numbers that few query
+// rows pass are widened in the registers: a widened copy would not fit the L1 cache beside what is read.
+template <class T>
+struct StoredPart {
+  const T* data;
+  int64_t row;
+  const std::byte* next;  // the part that is read next, or null
+
+  ONCEOVER_TARGET v8 operator()(int64_t k, int64_t j) const { return widen(data + k * row + j); }
+  // Asks for the lines of `next` that lie where columns j .. j + columns - 1 do. Narrow columns of a part
+  // skip from line to line, which the hardware does not foresee: they are asked for once more, into the L1
+  // cache.
+  ONCEOVER_TARGET void ahead(int64_t k, int64_t j, int64_t columns) const {
+    constexpr int64_t rows_ahead = 12;
+    if (columns == tile_columns) __builtin_prefetch(data + (k + rows_ahead) * row + j);
+    for (int64_t at = j; at < j + columns; at += 16) {
+      const int64_t byte = (k * row + at) * static_cast<int64_t>(sizeof(T));
+      if (byte % 64 == 0) prefetch(next, byte);
     }
   }
-#pragma GCC unroll 4
+};
+
+struct KeysQ8 : StoredPart<int8_t> {
+  const float* scales;
+  ONCEOVER_TARGET v8 operator()(int64_t k, int64_t j) const {
+    return widen(data + k * row + j) * load(scales + k / scale_columns * page_rows + j);
+  }
+};
+
+struct ValuesQ8 : StoredPart<int8_t> {
+  const float* scales;
+  int64_t blocks;
+  ONCEOVER_TARGET v8 operator()(int64_t k, int64_t j) const {
+    return widen(data + k * row + j) * splat(scales[k * blocks + j / scale_columns]);
+  }
+};
+
+// c[rows, 8 vectors] = (add ? c : 0) + a[rows, depth] b[depth, j ..]: as many sums under way at once as hide
+// the latency of an addition.
+template <int64_t rows, int64_t vectors, class B>
+ONCEOVER_LEAF_INLINE void multiply_stored_tile(int64_t depth, TileA a, const B& b, int64_t j, TileC c,
+                                               bool add) {
+  v8 sums[rows][vectors];
+#pragma GCC unroll 8
   for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int64_t j = 0; j < vectors; ++j) store(c.data + r * c.row + 8 * j, acc[r][j]);
+    for (int64_t v = 0; v < vectors; ++v) sums[r][v] = add ? load(c.data + r * c.row + j + 8 * v) : v8{};
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    b.ahead(k, j, 8 * vectors);
+    v8 right[vectors];
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < vectors; ++v) right[v] = b(k, j + 8 * v);
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < rows; ++r) {
+      const v8 left = splat(a.data[r * a.row + k * a.column]);
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < vectors; ++v) sums[r][v] += left * right[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < vectors; ++v) store(c.data + r * c.row + j + 8 * v, sums[r][v]);
   }
 }
 
-template <int64_t rows, int64_t vectors>
-ONCEOVER_LEAF_INLINE void multiply_few(int64_t columns, int64_t depth, TileA a, TileB b, TileC c, bool add) {
-  int64_t j = 0;
-  for (; j + 8 * vectors <= columns; j += 8 * vectors) {
-    multiply_wide<rows, vectors>(depth, a, {b.data + j, b.row}, {c.data + j, c.row}, add);
+// Up to so many rows of a block read pages as they are stored.
+constexpr int64_t stored_rows = 6;
+
+template <int64_t rows, int64_t vectors, class B>
+ONCEOVER_LEAF_INLINE void multiply_stored_rows(int64_t first, int64_t end, int64_t depth, TileA a, const B& b,
+                                               TileC c, bool add) {
+  int64_t j = first;
+  for (; j + 8 * vectors <= end; j += 8 * vectors) {
+    multiply_stored_tile<rows, vectors>(depth, a, b, j, c, add);
   }
-  if (j < columns) multiply(rows, columns - j, depth, a, {b.data + j, b.row}, {c.data + j, c.row}, add);
+  for (; j < end; j += tile_columns) multiply_stored_tile<rows, 2>(depth, a, b, j, c, add);
 }
 
-// As multiply(), whatever the rows.
-ONCEOVER_LEAF void multiply_panel(int64_t rows, int64_t columns, int64_t depth, TileA a, TileB b, TileC c,
-                                  bool add) {
-  if (rows == 1) return multiply_few<1, 8>(columns, depth, a, b, c, add);
-  if (rows == 2) return multiply_few<2, 4>(columns, depth, a, b, c, add);
-  if (rows == 3) return multiply_few<3, 4>(columns, depth, a, b, c, add);
-  multiply(rows, columns, depth, a, b, c, add);
+// Columns first .. end - 1 of c, both multiples of 16.
+template <class B>
+ONCEOVER_LEAF_INLINE void multiply_stored(int64_t rows, int64_t first, int64_t end, int64_t depth, TileA a,
+                                          const B& b, TileC c, bool add) {
+  switch (rows) {
+    case 1:
+      return multiply_stored_rows<1, 8>(first, end, depth, a, b, c, add);
+    case 2:
+      return multiply_stored_rows<2, 4>(first, end, depth, a, b, c, add);
+    case 3:
+      return multiply_stored_rows<3, 2>(first, end, depth, a, b, c, add);
+    case 4:
+      return multiply_stored_rows<4, 2>(first, end, depth, a, b, c, add);
+    case 5:
+      return multiply_stored_rows<5, 2>(first, end, depth, a, b, c, add);
+    default:
+      return multiply_stored_rows<6, 2>(first, end, depth, a, b, c, add);
+  }
 }
+
+// The keys and values of one head in one page, to be multiplied: as stored, or widened.
+template <class Keys, class Values>
+struct StoredTile {
+  Keys keys;
+  Values values;
+
+  ONCEOVER_TARGET void scores(int64_t n, int64_t from, int64_t end, int64_t depth, TileA q, TileC to) const {
+    multiply_stored(n, from, end, depth, q, keys, to, false);
+  }
+  // Values from row `from` on.
+  ONCEOVER_TARGET void add_values(int64_t n, int64_t width, int64_t from, int64_t count, TileA p,
+                                  TileC to) const {
+    Values rest = values;
+    rest.data += from * rest.row;
+    if constexpr (requires { rest.blocks; }) rest.scales += from * rest.blocks;
+    if (rest.next) rest.next += from * rest.row * static_cast<int64_t>(sizeof(*rest.data));
+    multiply_stored(n, 0, width, count, p, rest, to, true);
+  }
+};
+
+struct WidenedTile {
+  const float *keys, *values;
+  int64_t v_stride;
+
+  ONCEOVER_TARGET void scores(int64_t n, int64_t from, int64_t end, int64_t depth, TileA q, TileC to) const {
+    multiply(n, end - from, depth, q, {keys + from, page_rows}, {to.data + from, to.row}, false);
+  }
+  ONCEOVER_TARGET void add_values(int64_t n, int64_t width, int64_t from, int64_t count, TileA p,
+                                  TileC to) const {
+    multiply(n, width, count, p, {values + from * v_stride, v_stride}, to, true);
+  }
+};
 
 // Block rows `row` .. row + n - 1 against the `count` keys from `first_key` on.
-ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const float* keys,
-                               const float* values, int64_t row, int64_t n, int64_t first_key,
-                               int64_t count) {
+template <class Tile>
+ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const Tile& tile, int64_t row,
+                               int64_t n, int64_t first_key, int64_t count) {
   const AttendShape& s = item.call->shape;
   const auto first_of = [&](int64_t r) {
     return s.first_visible(0, item.first_row + r % b.rows) - first_key;
@@ -107,14 +197,14 @@ ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const
   const int64_t from = first > 0 ? first / tile_columns * tile_columns : 0;
   const int64_t to = end < count ? end : count;
   if (from >= to) return;
-  multiply_panel(n, padded(to - from), s.head_dim, {b.q + row * b.q_stride, b.q_stride, 1},
-                 {keys + from, page_rows}, {b.scores + from, page_rows}, false);
+  const int64_t last = from + padded(to - from);
+  tile.scores(n, from, last, s.head_dim, {b.q + row * b.q_stride, b.q_stride, 1}, {b.scores, page_rows});
   for (int64_t r = 0; r < n; ++r) {
-    softmax_row(b.scores + r * page_rows, from, from + padded(to - from), first_of(row + r), end_of(row + r),
-                b.most[row + r], b.total[row + r], b.out + (row + r) * b.v_stride, b.v_stride);
+    softmax_row(b.scores + r * page_rows, from, last, first_of(row + r), end_of(row + r), b.most[row + r],
+                b.total[row + r], b.out + (row + r) * b.v_stride, b.v_stride);
   }
-  multiply_panel(n, b.v_stride, to - from, {b.scores + from, page_rows, 1},
-                 {values + from * b.v_stride, b.v_stride}, {b.out + row * b.v_stride, b.v_stride}, true);
+  tile.add_values(n, b.v_stride, from, to - from, {b.scores + from, page_rows, 1},
+                  {b.out + row * b.v_stride, b.v_stride});
 }
 
 ONCEOVER_LEAF void start_paged(const PagedItem& item, const PagedBlock& b) {
@@ -153,26 +243,70 @@ ONCEOVER_LEAF void finish_paged(const PagedItem& item, const PagedBlock& b) {
   }
 }
 
+// Where an item is: one head of one page, and the block rows of that head.
+struct PagedPlace {
+  int64_t first_row, rows;
+  int64_t first_key, count;
+  const std::byte *keys, *values, *next_keys, *next_values;
+};
+
+// Few rows: the page as it is stored.
+ONCEOVER_LEAF void attend_stored(const PagedItem& item, const PagedBlock& b, const PagedPlace& at) {
+  const PageLayout &k = item.call->k.layout, &v = item.call->v.layout;
+  const auto panel = [&](const auto& tile) __attribute__((always_inline)) {
+    paged_panel(item, b, tile, at.first_row, at.rows, at.first_key, at.count);
+  };
+  const auto plain = [&]<class T>(const T*) {
+    panel(StoredTile<StoredPart<T>, StoredPart<T>>{
+        {reinterpret_cast<const T*>(at.keys), page_rows, at.next_keys},
+        {reinterpret_cast<const T*>(at.values), v.part, at.next_values}});
+  };
+  if (k.type == KvType::F32) return plain(static_cast<const float*>(nullptr));
+  if (k.type == KvType::F16) return plain(static_cast<const uint16_t*>(nullptr));
+  panel(StoredTile<KeysQ8, ValuesQ8>{
+      {{reinterpret_cast<const int8_t*>(at.keys), page_rows, at.next_keys}, scales_of(k, at.keys)},
+      {{reinterpret_cast<const int8_t*>(at.values), v.part, at.next_values},
+       scales_of(v, at.values),
+       v.blocks()}});
+}
+
+// Many rows: the page is widened once for all of them.
+ONCEOVER_LEAF void attend_widened(const PagedItem& item, const PagedBlock& b, const PagedPlace& at) {
+  const float* keys = key_tile(item.call->k.layout, at.keys, at.next_keys, b.keys);
+  const float* values =
+      value_tile(item.call->v.layout, at.count, at.values, at.next_values, b.across, b.values);
+  const WidenedTile tile{keys, values, b.v_stride};
+  for (int64_t i = 0; i < at.rows; i += panel_rows) {
+    const int64_t n = at.rows - i < panel_rows ? at.rows - i : panel_rows;
+    paged_panel(item, b, tile, at.first_row + i, n, at.first_key, at.count);
+  }
+}
+
 ONCEOVER_LEAF void attend_paged(const PagedItem& item, float* scratch) {
-  const PagedCall& call = *item.call;
+  const PagedView &k = item.call->k, &v = item.call->v;
+  const AttendShape& s = item.call->shape;
   const PagedBlock b = paged_block(item, scratch);
   start_paged(item, b);
-  const int64_t rows = call.shape.group() * b.rows, end_key = call.shape.end_visible(item.end_row - 1);
+  const int64_t rows = s.group() * b.rows, end_key = s.end_visible(item.end_row - 1);
+  const bool stored = rows <= stored_rows && !v.layout.is_key && padded(v.layout.part) == v.layout.part;
   for (int64_t page = item.first_page; page < item.end_page; ++page) {
     const int64_t key = page * page_rows, count = end_key - key < page_rows ? end_key - key : page_rows;
     for (int64_t head = item.first_head; head < item.end_head; ++head) {
       const bool last = head + 1 == item.end_head;
       const int64_t next_page = last ? page + 1 : page, next_head = last ? item.first_head : head + 1;
       const bool more = next_page < item.end_page;
-      const float* keys = key_tile(call.k.layout, call.k.part(page, head),
-                                   more ? call.k.part(next_page, next_head) : nullptr, b.keys);
-      const float* values =
-          value_tile(call.v.layout, count, call.v.part(page, head),
-                     more ? call.v.part(next_page, next_head) : nullptr, b.across, b.values);
-      const int64_t first = (head - item.first_head) * rows;
-      for (int64_t row = first; row < first + rows; row += panel_rows) {
-        const int64_t n = first + rows - row < panel_rows ? first + rows - row : panel_rows;
-        paged_panel(item, b, keys, values, row, n, key, count);
+      const PagedPlace at{(head - item.first_head) * rows,
+                          rows,
+                          key,
+                          count,
+                          k.part(page, head),
+                          v.part(page, head),
+                          more ? k.part(next_page, next_head) : nullptr,
+                          more ? v.part(next_page, next_head) : nullptr};
+      if (stored) {
+        attend_stored(item, b, at);
+      } else {
+        attend_widened(item, b, at);
       }
     }
   }
