@@ -8,6 +8,7 @@
 #include "cli/standard_input.h"
 #include "cli/verbs.h"
 #include "text/tokenizer.h"
+#include "vocabulary/open_tokenizer.h"
 
 namespace onceover {
 namespace {
@@ -57,7 +58,7 @@ void print_json(const Tokenizer& tokenizer, const std::vector<int>& ids) {
 }
 
 void tokenize(const TokenizeOptions& o) {
-  const auto tokenizer = load_tokenizer(o.model);
+  const auto tokenizer = open_tokenizer(o.model);
   const auto ids = tokenizer->encode(o.text == "-" ? standard_input() : o.text);
   if (o.json) {
     print_json(*tokenizer, ids);
@@ -72,9 +73,11 @@ void tokenize(const TokenizeOptions& o) {
 
 Action tokenize_verb(CLI::App& app) {
   auto options = std::make_shared<TokenizeOptions>();
-  app.add_option("--model", options->model, "the checkpoint directory whose tokeniser is used")
+  app.add_option(
+         "--model", options->model,
+         "the tokeniser: a model's folder, tokenizer.json, .model, .gguf, .tiktoken, or llama2.c's .bin")
       ->required()
-      ->type_name("DIR");
+      ->type_name("PATH");
   app.add_option("TEXT", options->text, "the text; - is standard input")->capture_default_str();
   CLI::Option* ids = app.add_flag("--ids", options->ids_only, "print the ids alone, on one line");
   app.add_flag("--json", options->json, "print for programs")->excludes(ids);

@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "data/train_tokenizer.h"
 #include "text/byte_tokenizer.h"
+#include "vocabulary/open_tokenizer.h"
 
 namespace onceover {
 namespace {
@@ -63,12 +64,12 @@ void make_byte_tokenizer(const TokenizerOptions& o) {
 
 void encode(const TokenizerOptions& o) {
   const std::string text = standard_input();
-  fmt::print("{}\n", fmt::join(load_tokenizer(o.folder)->encode(text), " "));
+  fmt::print("{}\n", fmt::join(open_tokenizer(o.folder)->encode(text), " "));
 }
 
 void decode(const TokenizerOptions& o) {
   std::istringstream input(standard_input());
-  const auto tokenizer = load_tokenizer(o.folder);
+  const auto tokenizer = open_tokenizer(o.folder);
   const std::vector<int> ids{std::istream_iterator<int>(input), {}};
   if (!input.eof()) throw Error("tokenizer decode: expected token ids and blanks only");
   const std::string text = tokenizer->decode(ids);

@@ -202,7 +202,7 @@ SentencePieceModel parse_sentencepiece_model(std::string_view message, const std
   return model;
 }
 
-std::string sentencepiece_message(const SentencePieceModel& model) {
+std::string sentencepiece_message(const SentencePieceModel& model, bool dummy_prefix) {
   WireWriter message;
   for (const Piece& piece : model.pieces) {
     WireWriter one;
@@ -221,7 +221,7 @@ std::string sentencepiece_message(const SentencePieceModel& model) {
   message.bytes(2, trainer.message());
   WireWriter normalizer;
   normalizer.bytes(1, "identity");
-  normalizer.varint(3, 0);
+  normalizer.varint(3, dummy_prefix ? 1 : 0);
   normalizer.varint(4, 0);
   normalizer.varint(5, 1);
   message.bytes(3, normalizer.message());

@@ -32,7 +32,7 @@ SentencePieceModel parse_sentencepiece_model(std::string_view message, const std
 // Throws what parse_sentencepiece_model() would for pieces that the library or exactness cannot bear.
 void check_sentencepiece_pieces(const SentencePieceModel& model, const std::string& where);
 
-// The message for the library. Never with a dummy prefix: SentencePieceTokenizer adds it.
-std::string sentencepiece_message(const SentencePieceModel& model);
+// The model as a message. The library is given it without a dummy prefix: SentencePieceTokenizer adds that.
+std::string sentencepiece_message(const SentencePieceModel& model, bool dummy_prefix = false);
 
 }  // namespace onceover

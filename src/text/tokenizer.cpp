@@ -52,7 +52,9 @@ int Tokenizer::require_id(int id) const {
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory) {
   auto tokenizer = tokenizer_in(directory);
-  add_specials_of_configs(directory, tokenizer->vocab_size(), tokenizer->specials_);
+  SpecialTokens specials = tokenizer->specials();
+  add_specials_of_configs(directory, tokenizer->vocab_size(), specials);
+  tokenizer->set_specials(std::move(specials));
   return tokenizer;
 }
 

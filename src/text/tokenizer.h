@@ -36,6 +36,8 @@ class Tokenizer {
   virtual int vocab_size() const = 0;
   const SpecialTokens& specials() const { return specials_; }
   bool is_end(int id) const;
+  // What the files of a model say of them. Before others use the tokeniser.
+  void set_specials(SpecialTokens specials) { specials_ = std::move(specials); }
 
   // Appends the ids of `text`. A long text may be given in stretches, the first as Start and the others as
   // Inside: the ids decode to the same bytes, though a stretch's border is also a token's border.
@@ -69,7 +71,6 @@ class Tokenizer {
   virtual uint64_t fingerprint() const = 0;
 
  protected:
-  friend std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& directory);
   int require_id(int id) const;
 
   SpecialTokens specials_;

@@ -1,0 +1,202 @@
+#include "vocabulary/open_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/utf8.h"
+#include "support/errors.h"
+#include "support/places.h"
+#include "text/llama2c_tokenizer.h"
+#include "text/samples.h"
+#include "text/tiktoken.h"
+#include "vocabulary/fixtures.h"
+
+namespace onceover {
+namespace {
+
+// The scored vocabulary of fixtures.h as llama2.c writes it.
+std::string llama2c_file() {
+  std::string file = little_endian<uint32_t>(6);
+  const auto add = [&](const std::string& token, float score) {
+    file += little_endian(score) + little_endian<uint32_t>(static_cast<uint32_t>(token.size())) + token;
+  };
+  for (const char* token : {"<unk>", "\n<s>\n", "\n</s>\n"}) add(token, 0);
+  for (int byte = 0; byte < 256; byte++) add(fmt::format("<0x{:02X}>", byte), 0);
+  for (const char* token : {" ", "a", "b"}) add(token, 0);
+  add(" a", -1);
+  add(" ab", -3);
+  add("ab", -2);
+  return file;
+}
+
+std::string base64(const std::string& bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t bits = 0;
+    for (size_t j = 0; j < 3; j++)
+      bits = bits << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0);
+    for (size_t j = 0; j < 4; j++) text += i + j > bytes.size() ? '=' : digits[bits >> (18 - 6 * j) & 63];
+  }
+  return text;
+}
+
+// The 256 bytes and some longer tokens.
+std::string tiktoken_file(const std::vector<std::string>& longer) {
+  std::string file;
+  for (int byte = 0; byte < 256; byte++)
+    file += base64(std::string(1, static_cast<char>(byte))) + fmt::format(" {}\n", byte);
+  for (size_t i = 0; i < longer.size(); i++) file += base64(longer[i]) + fmt::format(" {}\n", 256 + i);
+  return file;
+}
+
+// tiktoken's own rule, word by word, as plainly as it can be said.
+std::vector<int> naive_ids(const std::string& word, const std::map<std::string, int>& ranks) {
+  std::vector<std::string> parts;
+  for (const char c : word) parts.emplace_back(1, c);
+  while (true) {
+    size_t best = parts.size();
+    int rank = INT32_MAX;
+    for (size_t i = 0; i + 1 < parts.size(); i++) {
+      const auto found = ranks.find(parts[i] + parts[i + 1]);
+      if (found != ranks.end() && found->second < rank) best = i, rank = found->second;
+    }
+    if (best == parts.size()) break;
+    parts[best] += parts[best + 1];
+    parts.erase(parts.begin() + static_cast<ptrdiff_t>(best) + 1);
+  }
+  std::vector<int> ids;
+  for (const auto& part : parts)
+    ids.push_back(part.size() == 1 ? static_cast<unsigned char>(part[0]) : ranks.at(part));
+  return ids;
+}
+
+TEST(Llama2cTokenizer, IsTheScoredVocabularyWithSpacesWrittenOut) {
+  const auto tokenizer = tokenizer_of_llama2c(llama2c_file(), "tokenizer.bin");
+  const auto gguf = tokenizer_of(scored_vocabulary());
+  std::mt19937 random(fresh_seed());
+  for (int i = 0; i < 300; i++) {
+    const std::string text = random_text(random, 10) + "ab a";
+    EXPECT_EQ(tokenizer.encode(text), gguf->encode(text));
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+  EXPECT_EQ(tokenizer.specials().bos, 1);
+  EXPECT_EQ(tokenizer.token_name(1), "<s>");
+}
+
+TEST(Llama2cTokenizer, RefusesDamagedFiles) {
+  const std::string file = llama2c_file();
+  for (size_t bytes = 0; bytes < file.size(); bytes += 7)
+    EXPECT_THROW(tokenizer_of_llama2c(file.substr(0, bytes), "x.bin"), Error) << bytes;
+  std::string huge = file;
+  huge.replace(8, 4, "\xFF\xFF\xFF\x7F");
+  EXPECT_TRUE(
+      contains(error_of([&] { tokenizer_of_llama2c(huge, "x.bin"); }), "token 0 says 2147483647 bytes"));
+}
+
+TEST(Tiktoken, MergesTheLowestRankFirst) {
+  std::mt19937 random(fresh_seed());
+  std::vector<std::string> longer;
+  std::map<std::string, int> ranks;
+  while (longer.size() < 60) {  // each made of two that are there
+    const auto part = [&] {
+      const size_t at = random() % (longer.size() + 3);
+      return at < 3 ? std::string(1, "abc"[at]) : longer[at - 3];
+    };
+    const std::string token = part() + part();
+    if (token.size() > 12 || !ranks.emplace(token, 256 + static_cast<int>(longer.size())).second) continue;
+    longer.push_back(token);
+  }
+  const auto tokenizer = tokenizer_of_tiktoken(tiktoken_file(longer), "gpt-2", "x.tiktoken");
+  for (int i = 0; i < 2000; i++) {
+    std::string word;
+    for (size_t length = 1 + random() % 30; length > 0; length--) word += "abc"[random() % 3];
+    EXPECT_EQ(tokenizer.encode(word), naive_ids(word, ranks)) << word;
+  }
+}
+
+TEST(Tiktoken, RefusesWhatItCannotKnow) {
+  const auto refusal = [](const std::string& file) {
+    return error_of([&] { tokenizer_of_tiktoken(file, "", "x.tiktoken"); });
+  };
+  EXPECT_TRUE(contains(refusal(tiktoken_file({})), "256 ranks are those of no vocabulary"));
+  EXPECT_TRUE(contains(refusal("YQ== x\n"), "x.tiktoken:1: expected a token and its rank"));
+  EXPECT_TRUE(contains(refusal("YQ== 0\nY? 1\n"), "x.tiktoken:2: expected base64"));
+  EXPECT_TRUE(contains(refusal("YQ== 0\nYg== 0\n"), "rank 0 occurs twice"));
+  EXPECT_TRUE(contains(refusal("YQ== 99999999999\n"), "expected a token"));
+  EXPECT_TRUE(contains(refusal(""), "found none"));
+}
+
+TEST(OpenTokenizer, KnowsFilesByTheirNames) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "v.gguf", gguf_file(scored_vocabulary()));
+  write_bytes(folder / "v.bin", llama2c_file());
+  open_tokenizer(folder / "v.bin")->save(folder.path());
+  const auto expected = open_tokenizer(folder / "v.gguf")->encode("ab ab a");
+  for (const char* name : {"v.bin", "tokenizer.model", ""})
+    EXPECT_EQ(open_tokenizer(folder / name)->encode("ab ab a"), expected) << name;
+  open_tokenizer(folder / "v.gguf")->save(folder.path());
+  const TemporaryFolder other;
+  write_bytes(other / "v.gguf", gguf_file(merged_vocabulary("qwen2")));
+  open_tokenizer(other / "v.gguf")->save(other.path());
+  EXPECT_EQ(open_tokenizer(other / "tokenizer.json")->encode("ab11"),
+            open_tokenizer(other / "v.gguf")->encode("ab11"));
+}
+
+TEST(OpenTokenizer, SaysWhatAnotherFileLooksLike) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const char* name, const std::string& bytes) {
+    write_bytes(folder / name, bytes);
+    return error_of([&] { open_tokenizer(folder / name); });
+  };
+  EXPECT_TRUE(contains(refusal("x.txt", "<!DOCTYPE html><html>"), "an HTML page"));
+  EXPECT_TRUE(contains(refusal("x.gguf", "<!DOCTYPE html><html>"), "an HTML page"));
+  EXPECT_TRUE(contains(refusal("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n"), "LFS"));
+  EXPECT_FALSE(refusal("x.model", "").empty());
+  EXPECT_THROW(open_tokenizer(folder / "absent"), Error);
+}
+
+// Published vocabularies: GPT-NeoX's in two forms, Llama 2's, and the 512 tokens of stories260K in two forms.
+class Published : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(data() / "tokenizers")) GTEST_SKIP() << "no ../shared/data/tokenizers";
+  }
+  static std::filesystem::path data() { return test::source_folder() / "../shared/data"; }
+
+  static void expect_alike(const std::filesystem::path& one, const std::filesystem::path& other) {
+    const auto a = open_tokenizer(data() / one), b = open_tokenizer(data() / other);
+    std::mt19937 random(fresh_seed());
+    for (int i = 0; i < 2000; i++) {
+      const std::string text = display_utf8(random_text(random, 12));
+      ASSERT_EQ(a->encode(text), b->encode(text)) << text;
+    }
+  }
+};
+
+TEST_F(Published, NeoXsGgufAndJsonGiveTheSameIds) {
+  expect_alike("tokenizers/ggml-vocab-gpt-neox.gguf", "tokenizers/20B_tokenizer.json");
+}
+
+TEST_F(Published, StoriesGgufAndBinGiveTheSameIds) {
+  expect_alike("stories260K/stories260K.gguf", "stories260K/tok512.bin");
+  EXPECT_EQ(open_tokenizer(data() / "stories260K/tok512.bin")->vocab_size(), 512);
+}
+
+TEST_F(Published, GiveTextsBack) {
+  std::mt19937 random(fresh_seed());
+  for (const char* name : {"ggml-vocab-gpt-2.gguf", "ggml-vocab-llama-spm.gguf"}) {
+    const auto tokenizer = open_tokenizer(data() / "tokenizers" / name);
+    ASSERT_TRUE(tokenizer->is_exact()) << name;
+    for (int i = 0; i < 2000; i++) {
+      const std::string text = i % 3 == 0 ? random_bytes(random, random() % 100) : random_text(random, 12);
+      ASSERT_EQ(tokenizer->decode(tokenizer->encode(text)), text) << name;
+    }
+  }
+  const auto gpt2 = open_tokenizer(data() / "tokenizers/ggml-vocab-gpt-2.gguf");
+  EXPECT_EQ(gpt2->encode("Hello, world!"), (std::vector<int>{15496, 11, 995, 0}));
+  const auto llama = open_tokenizer(data() / "tokenizers/ggml-vocab-llama-spm.gguf");
+  EXPECT_EQ(llama->encode("Hello world"), (std::vector<int>{15043, 3186}));
+}
+
+}  // namespace
+}  // namespace onceover
