@@ -28,10 +28,9 @@ constexpr size_t max_text_bytes = size_t{1} << 30;
 
 struct PerplexityFlags {
   std::vector<std::string> texts;
-  std::string shards, model, context = "512", stride;
+  ModelChoice model;
+  std::string shards, context = "512", stride;
   int64_t max_tokens = 0;
-  int loops = 0;
-  ExecutorChoice executor;
   bool json = false;
 };
 
@@ -96,7 +95,7 @@ void measure(const PerplexityFlags& flags) {
   PerplexityOptions options;
   options.context = parse_tokens(flags.context, "--context");
   options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
-  const LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  const LoadedModel model = load_model(flags.model);
   auto tokens = flags.shards.empty() ? tokens_of_texts(flags.texts, *model.tokenizer)
                                      : tokens_of_shards(flags.shards, *model.tokenizer, flags.max_tokens);
   if (flags.max_tokens > 0 && std::ssize(tokens) > flags.max_tokens + 1)
@@ -118,7 +117,7 @@ Action perplexity_verb(CLI::App& app) {
       ->type_name("FILE...");
   app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
       ->type_name("FOLDER");
-  add_model_options(app, flags->model, flags->loops, flags->executor);
+  add_model_options(app, flags->model);
   app.add_option("--context", flags->context, "tokens of a window: 512, 8K")
       ->type_name("N")
       ->capture_default_str();
