@@ -18,10 +18,9 @@ namespace onceover {
 namespace {
 
 struct ChatFlags {
-  std::string model, template_file, system;
+  ModelChoice model;
+  std::string template_file, system;
   std::vector<std::string> prompts;
-  int loops = 0;
-  ExecutorChoice executor;
   bool quiet = false;
   GenerateRequest request;
 };
@@ -31,6 +30,7 @@ constexpr const char* commands =
 
 ChatTemplate template_for(const ChatFlags& flags, const LoadedModel& model) {
   if (!flags.template_file.empty()) return ChatTemplate::read(flags.template_file);
+  if (!model.embedded_template.empty()) return {model.embedded_template, "tokenizer.chat_template"};
   auto found = ChatTemplate::find(model.folder);
   if (!found)
     throw Error(
@@ -107,7 +107,7 @@ void talk_on_terminal(Chat& chat) {
 }
 
 void chat(const ChatFlags& flags) {
-  LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  LoadedModel model = load_model(flags.model);
   const ChatTemplate form = template_for(flags, model);
   Conversation conversation(*model.engine, *model.tokenizer, form, model.config.max_position_embeddings);
   Chat chat(flags, conversation);
@@ -124,7 +124,7 @@ void chat(const ChatFlags& flags) {
 
 Action chat_verb(CLI::App& app) {
   auto flags = std::make_shared<ChatFlags>();
-  add_model_options(app, flags->model, flags->loops, flags->executor);
+  add_model_options(app, flags->model);
   app.add_option("--template", flags->template_file, "the chat template, instead of the model's own")
       ->type_name("FILE");
   app.add_option("--system", flags->system, "what the model is told before the conversation")

@@ -20,9 +20,8 @@ namespace {
 constexpr size_t max_prompt_bytes = size_t{1} << 30;
 
 struct GenerateFlags {
-  std::string prompt, prompt_file, model;
-  int loops = 0;
-  ExecutorChoice executor;
+  ModelChoice model;
+  std::string prompt, prompt_file;
   bool quiet = false;
   GenerateRequest request;
 };
@@ -35,7 +34,7 @@ std::string prompt_text(const GenerateFlags& flags) {
 
 void generate_text(GenerateFlags flags) {
   const std::string prompt = prompt_text(flags);
-  LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  LoadedModel model = load_model(flags.model);
   const SpecialTokens& specials = model.tokenizer->specials();
   if (specials.bos && specials.adds_bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);
@@ -74,7 +73,7 @@ Action generate_verb(CLI::App& app) {
   app.add_option("--prompt-file", flags->prompt_file, "the text to continue, from a file")
       ->excludes(prompt)
       ->type_name("FILE");
-  add_model_options(app, flags->model, flags->loops, flags->executor);
+  add_model_options(app, flags->model);
   add_sampling_options(app, flags->request);
   app.add_flag("--ignore-eos", flags->request.ignore_eos, "go on after the end token");
   app.add_flag("--quiet", flags->quiet, "no statistics at the end");

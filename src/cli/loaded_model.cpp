@@ -7,13 +7,16 @@
 #include "cli/model_source.h"
 #include "cli/quantised_checkpoint.h"
 #include "cli/usage.h"
+#include "gguf/gguf_file.h"
 #include "models/model_file.h"
+#include "vocabulary/gguf_tokenizer.h"
+#include "vocabulary/open_tokenizer.h"
 
 namespace onceover {
 namespace {
 
-// Of a checkpoint its own folder, of a single file the one that it lies in.
-std::filesystem::path tokenizer_folder(const ModelFile& file) {
+// A checkpoint's own folder, of a single file the one that it lies in.
+std::filesystem::path folder_of(const ModelFile& file) {
   if (file.checkpoint() != nullptr) return file.checkpoint()->directory();
   return std::filesystem::is_directory(file.path()) ? file.path() : file.path().parent_path();
 }
@@ -41,15 +44,26 @@ EngineWeights engine_weights(const std::shared_ptr<const ModelFile>& file, const
           {}};
 }
 
+// A GGUF file has its tokeniser inside, or else beside it; so llama2.c's .bin, by the name tokenizer.bin.
+std::filesystem::path tokenizer_path(const ModelFile& file) {
+  const std::filesystem::path folder = folder_of(file), beside = folder / "tokenizer.bin";
+  if (file.kind() == "GGUF" && GgufFile(file.path()).contents().metadata.contains("tokenizer.ggml.model"))
+    return file.path();
+  return file.kind() == "llama2.c" && std::filesystem::exists(beside) ? beside : folder;
+}
+
 }  // namespace
 
-LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice& executor) {
-  const std::string name = named.empty() ? default_model() : named;
+LoadedModel load_model(const ModelChoice& choice) {
+  const std::string name = choice.path.empty() ? default_model() : choice.path;
   const auto file = std::make_shared<const ModelFile>(name);
-  const Plan plan = build(file->config(), Run{loops});
-  const std::filesystem::path folder = tokenizer_folder(*file);
-  LoadedModel model{folder, file->config(), make_engine(executor, plan, engine_weights(file, plan)),
-                    load_tokenizer(folder)};
+  const Plan plan = build(file->config(), Run{choice.loops});
+  LoadedModel model{folder_of(*file), "", file->config(),
+                    make_engine(choice.executor, plan, engine_weights(file, plan)),
+                    open_tokenizer(choice.tokenizer.empty() ? tokenizer_path(*file)
+                                                            : std::filesystem::path(choice.tokenizer))};
+  if (file->kind() == "GGUF")
+    model.embedded_template = chat_template_of_gguf(GgufFile(file->path()).contents());
   if (model.tokenizer->vocab_size() > model.engine->vocabulary()) {
     throw Error("{}: the tokeniser has {} tokens, the model only {}", name, model.tokenizer->vocab_size(),
                 model.engine->vocabulary());
@@ -57,15 +71,19 @@ LoadedModel load_model(const std::string& named, int loops, const ExecutorChoice
   return model;
 }
 
-void add_model_options(CLI::App& app, std::string& directory, int& loops, ExecutorChoice& executor) {
-  app.add_option("--model", directory,
-                 "the checkpoint directory; the model that comes with the program when left out")
-      ->type_name("DIRECTORY");
-  app.add_option("--loops", loops, "how often the repeated layers run, instead of the config's number")
+void add_model_options(CLI::App& app, ModelChoice& choice) {
+  app.add_option(
+         "--model", choice.path,
+         "the model: a folder, a .gguf or a llama2.c .bin; the one that comes with the program when left out")
+      ->type_name("PATH");
+  app.add_option("--tokenizer", choice.tokenizer,
+                 "another tokeniser than the model's own: a folder or file as in onceover tokenize")
+      ->type_name("PATH");
+  app.add_option("--loops", choice.loops, "how often the repeated layers run, instead of the config's number")
       ->check(whole_number(1, 1024))
       ->type_name("T");
-  add_executor_options(app, executor);
-  add_inference_options(app, executor);
+  add_executor_options(app, choice.executor);
+  add_inference_options(app, choice.executor);
 }
 
 }  // namespace onceover

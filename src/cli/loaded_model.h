@@ -11,18 +11,25 @@
 
 namespace onceover {
 
+struct ModelChoice {
+  std::string path;       // empty = default_model()
+  std::string tokenizer;  // empty = the model's own
+  int loops = 0;          // 0 = the config's
+  ExecutorChoice executor;
+};
+
 struct LoadedModel {
-  std::filesystem::path folder;  // of its tokeniser and templates
+  std::filesystem::path folder;   // that it lies in, or is
+  std::string embedded_template;  // a GGUF file's chat template; else empty
   Config config;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Tokenizer> tokenizer;
 };
 
-// `directory` empty = default_model(); loops 0 = the config's. Error for a checkpoint that is not whole, and
-// for a tokeniser with more tokens than the model.
-LoadedModel load_model(const std::string& directory, int loops, const ExecutorChoice& executor);
+// Error for a checkpoint that is not whole, and for a tokeniser with more tokens than the model.
+LoadedModel load_model(const ModelChoice& choice);
 
-// Declares --model, --loops and the options of the executor and of inference.
-void add_model_options(CLI::App& app, std::string& directory, int& loops, ExecutorChoice& executor);
+// Declares --model, --tokenizer, --loops and the options of the executor and of inference.
+void add_model_options(CLI::App& app, ModelChoice& choice);
 
 }  // namespace onceover

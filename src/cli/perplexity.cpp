@@ -28,10 +28,9 @@ constexpr size_t max_text_bytes = size_t{1} << 30;
 
 struct PerplexityFlags {
   std::vector<std::string> texts;
-  std::string shards, model, against, context = "512", stride;
+  ModelChoice model;
+  std::string shards, against, context = "512", stride;
   int64_t max_tokens = 0;
-  int loops = 0;
-  ExecutorChoice executor;
   bool json = false;
 };
 
@@ -105,10 +104,14 @@ void measure(const PerplexityFlags& flags) {
   PerplexityOptions options;
   options.context = parse_tokens(flags.context, "--context");
   options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
-  const LoadedModel model = load_model(flags.model, flags.loops, flags.executor);
+  const LoadedModel model = load_model(flags.model);
   std::optional<LoadedModel> reference;
-  if (!flags.against.empty())
-    reference = load_model(flags.against, flags.loops, {flags.executor.name, flags.executor.device});
+  if (!flags.against.empty()) {
+    ModelChoice against{.path = flags.against, .loops = flags.model.loops};
+    against.executor.name = flags.model.executor.name;
+    against.executor.device = flags.model.executor.device;
+    reference = load_model(against);
+  }
   auto tokens = flags.shards.empty() ? tokens_of_texts(flags.texts, *model.tokenizer)
                                      : tokens_of_shards(flags.shards, *model.tokenizer, flags.max_tokens);
   if (flags.max_tokens > 0 && std::ssize(tokens) > flags.max_tokens + 1)
@@ -133,7 +136,7 @@ Action perplexity_verb(CLI::App& app) {
       ->type_name("FILE...");
   app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
       ->type_name("FOLDER");
-  add_model_options(app, flags->model, flags->loops, flags->executor);
+  add_model_options(app, flags->model);
   app.add_option("--context", flags->context, "tokens of a window: 512, 8K")
       ->type_name("N")
       ->capture_default_str();

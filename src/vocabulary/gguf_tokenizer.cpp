@@ -142,9 +142,9 @@ std::unique_ptr<Tokenizer> sentencepiece(const Keys& keys, const Vocabulary& voc
 
 std::string split_name(const Keys& keys) {
   const std::string name = keys.text("tokenizer.ggml.pre", "");
-  const std::string architecture = keys.text("general.architecture", "");
-  if (architecture == "gptneox" && (name.empty() || name == "gpt-2")) return "gpt-neox";
-  if (architecture == "gpt2" && name.empty()) return "gpt-2";
+  const std::string kind = keys.text("general.architecture", "");
+  if (kind == "gptneox" && (name.empty() || name == "gpt-2")) return "gpt-neox";
+  if (kind == "gpt2" && name.empty()) return "gpt-2";
   if (name.empty())
     throw Error("{}: tokenizer.ggml.pre is missing: how text is cut is not known", keys.where());
   return name;

@@ -18,7 +18,7 @@ class Chat : public testing::Test {
         folder / "config.json",
         R"({"architecture": "transformer", "vocab_size": 262, "hidden_size": 16, "num_attention_heads": 2,
                     "num_hidden_layers": 1, "intermediate_size": 32, "max_position_embeddings": 400})");
-    const auto made = run_program({"init", (folder / "config.json").string(), "--output", model()});
+    const auto made = run_program({"init", (folder / "config.json").string(), model()});
     ASSERT_EQ(made.status, 0) << made.err;
     write_bytes(folder / "model/tokenizer.json", chatml_tokenizer_json());
     write_bytes(folder / "model/tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": "</s>"})");

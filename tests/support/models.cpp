@@ -38,7 +38,7 @@ void as_gpt2(Config& c) {
   c.feed_forward = FeedForward::GeluTanh;
   c.self_position_embedding = PositionEmbedding::Learned;
   c.attention_bias = c.mlp_bias = true;
-  c.max_position_embeddings = 320;
+  c.max_position_embeddings = 4096;
 }
 
 const std::vector<Variant>& variants() {
