@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/text.h"
 #include "cli/loaded_model.h"
 #include "cli/sampling.h"
 #include "cli/standard_input.h"
@@ -55,12 +56,14 @@ void generate_text(GenerateFlags flags) {
   const auto rate = [](size_t count, double seconds) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
   };
+  const auto kv_bytes = model.engine->kv_bytes();
   fmt::print(
       stderr,
-      "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; seed {}\n",
+      "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; seed {}{}\n",
       flags.request.prompt.size(), rate(flags.request.prompt.size(), result.prompt_seconds),
       result.tokens.size(), rate(result.tokens.size(), result.seconds),
-      result.finish == FinishReason::Stop ? "stop" : "length", flags.request.sampler.seed);
+      result.finish == FinishReason::Stop ? "stop" : "length", flags.request.sampler.seed,
+      kv_bytes ? fmt::format("; keys and values {}", format_bytes(static_cast<double>(*kv_bytes))) : "");
 }
 
 }  // namespace

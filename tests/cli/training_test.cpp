@@ -72,6 +72,13 @@ TEST(TrainedModel, LearnsWhereADocumentEnds) {
       run_program({"generate", "--model", run + "/step_000200", "--temperature", "0", "a"});
   EXPECT_EQ(written.out, "ab\n");
   EXPECT_NE(written.err.find("ended by stop"), std::string::npos) << written.err;
+  EXPECT_NE(written.err.find("keys and values "), std::string::npos) << written.err;
+  const std::vector<std::string> again = {"generate",      "--model", run + "/step_000200",
+                                          "--temperature", "0",       "a"};
+  EXPECT_EQ(run_program(plus(again, {"--kv", "f16", "--max-kv", "64M"})).out, "ab\n");
+  const ProgramResult refused = run_program(plus(again, {"--max-kv", "100"}));
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("beyond the limit of 100"), std::string::npos) << refused.err;
 }
 
 // `onceover train` in a process of its own.

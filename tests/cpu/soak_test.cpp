@@ -129,7 +129,7 @@ class Soak {
 
 TEST(Soak, SequencesStayThemselvesThroughRandomOperations) {
   FreshRandom random;
-  const auto models = test::tiny_models();
+  const auto models = unbounded_models();
   const int64_t each = std::max<int64_t>(1, operations() / std::ssize(models));
   for (const auto& model : models) {
     SCOPED_TRACE(model.name);

@@ -17,7 +17,7 @@ using test::FreshRandom;
 TEST(StateFile, ARestoredSequenceGoesOnWithTheSameBits) {
   FreshRandom random;
   const TemporaryFolder folder;
-  for (const auto& model : test::tiny_models()) {
+  for (const auto& model : unbounded_models()) {
     SCOPED_TRACE(model.name);
     const Subject subject(model, random.seed());
     for (const KvTolerance& kv : kv_tolerances) {

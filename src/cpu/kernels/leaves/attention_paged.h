@@ -56,12 +56,8 @@ struct StoredPart {
   const std::byte* next;  // the part that is read next, or null
 
   ONCEOVER_TARGET v8 operator()(int64_t k, int64_t j) const { return widen(data + k * row + j); }
-  // Asks for the lines of `next` that lie where columns j .. j + columns - 1 do. Narrow columns of a part
-  // skip from line to line, which the hardware does not foresee: they are asked for once more, into the L1
-  // cache.
+  // Asks for the lines of `next` that lie where columns j .. j + columns - 1 do.
   ONCEOVER_TARGET void ahead(int64_t k, int64_t j, int64_t columns) const {
-    constexpr int64_t rows_ahead = 12;
-    if (columns == tile_columns) __builtin_prefetch(data + (k + rows_ahead) * row + j);
     for (int64_t at = j; at < j + columns; at += 16) {
       const int64_t byte = (k * row + at) * static_cast<int64_t>(sizeof(T));
       if (byte % 64 == 0) prefetch(next, byte);
@@ -84,10 +80,15 @@ struct ValuesQ8 : StoredPart<int8_t> {
   }
 };
 
+// The part of the depth that a product takes at once.
+struct DepthRange {
+  int64_t first, end;
+};
+
 // c[rows, 8 vectors] = (add ? c : 0) + a[rows, depth] b[depth, j ..]: as many sums under way at once as hide
 // the latency of an addition.
 template <int64_t rows, int64_t vectors, class B>
-ONCEOVER_LEAF_INLINE void multiply_stored_tile(int64_t depth, TileA a, const B& b, int64_t j, TileC c,
+ONCEOVER_LEAF_INLINE void multiply_stored_tile(DepthRange depth, TileA a, const B& b, int64_t j, TileC c,
                                                bool add) {
   v8 sums[rows][vectors];
 #pragma GCC unroll 8
@@ -95,7 +96,7 @@ ONCEOVER_LEAF_INLINE void multiply_stored_tile(int64_t depth, TileA a, const B& 
 #pragma GCC unroll 8
     for (int64_t v = 0; v < vectors; ++v) sums[r][v] = add ? load(c.data + r * c.row + j + 8 * v) : v8{};
   }
-  for (int64_t k = 0; k < depth; ++k) {
+  for (int64_t k = depth.first; k < depth.end; ++k) {
     b.ahead(k, j, 8 * vectors);
     v8 right[vectors];
 #pragma GCC unroll 8
@@ -118,8 +119,8 @@ ONCEOVER_LEAF_INLINE void multiply_stored_tile(int64_t depth, TileA a, const B& 
 constexpr int64_t stored_rows = 6;
 
 template <int64_t rows, int64_t vectors, class B>
-ONCEOVER_LEAF_INLINE void multiply_stored_rows(int64_t first, int64_t end, int64_t depth, TileA a, const B& b,
-                                               TileC c, bool add) {
+ONCEOVER_LEAF_INLINE void multiply_stored_rows(int64_t first, int64_t end, DepthRange depth, TileA a,
+                                               const B& b, TileC c, bool add) {
   int64_t j = first;
   for (; j + 8 * vectors <= end; j += 8 * vectors) {
     multiply_stored_tile<rows, vectors>(depth, a, b, j, c, add);
@@ -127,10 +128,9 @@ ONCEOVER_LEAF_INLINE void multiply_stored_rows(int64_t first, int64_t end, int64
   for (; j < end; j += tile_columns) multiply_stored_tile<rows, 2>(depth, a, b, j, c, add);
 }
 
-// Columns first .. end - 1 of c, both multiples of 16.
 template <class B>
-ONCEOVER_LEAF_INLINE void multiply_stored(int64_t rows, int64_t first, int64_t end, int64_t depth, TileA a,
-                                          const B& b, TileC c, bool add) {
+ONCEOVER_LEAF_INLINE void multiply_stored_some(int64_t rows, int64_t first, int64_t end, DepthRange depth,
+                                               TileA a, const B& b, TileC c, bool add) {
   switch (rows) {
     case 1:
       return multiply_stored_rows<1, 8>(first, end, depth, a, b, c, add);
@@ -144,6 +144,18 @@ ONCEOVER_LEAF_INLINE void multiply_stored(int64_t rows, int64_t first, int64_t e
       return multiply_stored_rows<5, 2>(first, end, depth, a, b, c, add);
     default:
       return multiply_stored_rows<6, 2>(first, end, depth, a, b, c, add);
+  }
+}
+
+// Columns first .. end - 1 of c, both multiples of 16. A few rows of b at a time, so that a part is read from
+// memory in order though a tile is narrower than its rows.
+template <class B>
+ONCEOVER_LEAF void multiply_stored(int64_t rows, int64_t first, int64_t end, int64_t depth, TileA a,
+                                   const B& b, TileC c, bool add) {
+  constexpr int64_t depth_at_once = 16;
+  for (int64_t k = 0; k < depth; k += depth_at_once) {
+    const int64_t to = depth - k < depth_at_once ? depth : k + depth_at_once;
+    multiply_stored_some(rows, first, end, {k, to}, a, b, c, add || k > 0);
   }
 }
 
