@@ -107,7 +107,9 @@ void measure(const PerplexityFlags& flags) {
   const LoadedModel model = load_model(flags.model);
   std::optional<LoadedModel> reference;
   if (!flags.against.empty()) {
-    ModelChoice against{.path = flags.against, .loops = flags.model.loops};
+    ModelChoice against;
+    against.path = flags.against;
+    against.loops = flags.model.loops;
     against.executor.name = flags.model.executor.name;
     against.executor.device = flags.model.executor.device;
     reference = load_model(against);
