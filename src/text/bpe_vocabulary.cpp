@@ -124,7 +124,8 @@ TokenizerFiles tokenizer_files(const BpeVocabulary& vocabulary, const std::strin
     require_utf8(token.content, where);
     added.push_back(added_json(token));
   }
-  const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}};
+  const Json byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
   Json file = {{"version", "1.0"}, {"added_tokens", added}};
   file["normalizer"] = split->nfc ? Json({{"type", "NFC"}}) : Json();
   file["pre_tokenizer"] = pre_tokenizer(*split);

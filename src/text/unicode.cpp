@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -27,6 +29,37 @@ void append_normal_form(std::string_view text, NormalForm form, std::string& out
   const std::unique_ptr<utf8proc_uint8_t, Free> owned(made);
   if (bytes < 0) throw Error("a text cannot be normalised: {}", utf8proc_errmsg(bytes));
   out.append(reinterpret_cast<const char*>(made), static_cast<size_t>(bytes));
+}
+
+// Combining marks younger than Unicode 9, in order: the library "tokenizers" normalises by its tables, to
+// which these are no marks, so they stay where they are and nothing moves past them.
+constexpr std::pair<char32_t, char32_t> younger_marks[] = {
+    {0x7FD, 0x7FD},     {0x898, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},
+    {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1ACE},   {0x1DF6, 0x1DFA},
+    {0xA82C, 0xA82C},   {0x10D24, 0x10D27}, {0x10EAB, 0x10EAC}, {0x10EFD, 0x10EFF}, {0x10F46, 0x10F50},
+    {0x10F82, 0x10F85}, {0x11070, 0x11070}, {0x1133B, 0x1133B}, {0x1145E, 0x1145E}, {0x11839, 0x1183A},
+    {0x1193D, 0x1193E}, {0x11943, 0x11943}, {0x119E0, 0x119E0}, {0x11A34, 0x11A34}, {0x11A47, 0x11A47},
+    {0x11A99, 0x11A99}, {0x11D42, 0x11D42}, {0x11D44, 0x11D45}, {0x11D97, 0x11D97}, {0x11F41, 0x11F42},
+    {0x16FF0, 0x16FF1}, {0x1E08F, 0x1E08F}, {0x1E130, 0x1E136}, {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF},
+    {0x1E4EC, 0x1E4EF}};
+
+bool is_younger_mark(char32_t code) {
+  const auto found = std::lower_bound(std::begin(younger_marks), std::end(younger_marks), code,
+                                      [](const auto& range, char32_t c) { return range.second < c; });
+  return found != std::end(younger_marks) && found->first <= code;
+}
+
+// Stretches between younger marks, each in its normal form, and the marks.
+void append_normal_forms(std::string_view text, NormalForm form, std::string& out) {
+  size_t done = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t start = at;
+    if (!is_younger_mark(next_code_point(text, at))) continue;
+    append_normal_form(text.substr(done, start - done), form, out);
+    out += text.substr(start, at - start);
+    done = at;
+  }
+  append_normal_form(text.substr(done), form, out);
 }
 
 }  // namespace
@@ -83,7 +116,7 @@ std::string normal_form(std::string_view text, NormalForm form) {
     if (text.empty()) break;
     const auto end = std::find_if(text.begin() + 1, text.end(), is_ascii);
     const auto bytes = static_cast<size_t>(end - text.begin());
-    append_normal_form(text.substr(0, bytes), form, out);
+    append_normal_forms(text.substr(0, bytes), form, out);
     text.remove_prefix(bytes);
   }
   return out;

@@ -14,7 +14,8 @@ bool is_word_character(char32_t code);
 size_t last_character(std::string_view text);
 
 enum class NormalForm { C, KC };
-// `text`, which must be UTF-8, in a normal form of Unicode.
+// `text`, which must be UTF-8, in a normal form of Unicode 9: younger marks stay where they are, as in the
+// library "tokenizers".
 std::string normal_form(std::string_view text, NormalForm form);
 
 }  // namespace onceover
