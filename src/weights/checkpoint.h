@@ -41,6 +41,8 @@ class CheckpointWriter {
   void add_weights(const TensorMap& tensors, uint64_t max_shard_bytes = default_shard_bytes);
   void add_tensors(const std::string& file_name, const TensorMap& tensors);
   void add_copy(const std::filesystem::path& file);
+  // The folder that is being written, for files that others write: a tokeniser's.
+  const std::filesystem::path& folder() const { return directory_.path(); }
   // `state` is the caller's own: step, seeds, position in the data.
   void commit(uint64_t plan_fingerprint, const nlohmann::json& state);
 

@@ -74,6 +74,10 @@ TEST_F(StoriesModel, WritesThePublishedTextFromEveryFormat) {
   const ProgramResult result =
       run_program({"convert", stories("stories260K.gguf").string(), converted, "--dtype", "f32"});
   ASSERT_EQ(result.status, 0) << result.err;
+  const ProgramResult written = run_program({"generate", "--model", converted, "--temperature", "0",
+                                             "--max-tokens", "100", "--quiet", "Once upon"});
+  EXPECT_TRUE(written.out.starts_with("Once upon a time, there was a little girl named Lily."))
+      << written.err;
   const std::string published = read_bytes(stories("llama2c_greedy_200.txt").string());
   const Greedy bin = continue_greedily(stories("stories260K.bin"), steps);
   const std::string text = text_of(bin.tokens);
