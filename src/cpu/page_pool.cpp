@@ -1,35 +1,43 @@
 #include "cpu/page_pool.h"
 
+#include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace onceover::cpu {
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr int64_t largest_slab = 16 << 20;
 
 }  // namespace
 
 Page PagePool::take() {
-  std::byte* bytes = nullptr;
-  if (free_.empty()) {
-    free_.reserve(static_cast<size_t>(used_) + 1);  // so that giving back cannot fail
-    bytes = static_cast<std::byte*>(::operator new(static_cast<size_t>(page_bytes_), alignment));
-  } else {
-    bytes = free_.back();
-    free_.pop_back();
-  }
-  std::memset(bytes, 0, static_cast<size_t>(page_bytes_));
+  if (free_.empty()) add_slab();
+  const FreePage page = free_.back();
+  free_.pop_back();
+  std::memset(page.bytes, 0, static_cast<size_t>(page_bytes_));
   ++used_;
-  return Page(bytes, [this](std::byte* given_back) {
-    free_.push_back(given_back);
-    --used_;
-  });
+  ++page.slab->used;
+  return Page(page.bytes, [this, page](std::byte*) { give_back(page); });
+}
+
+void PagePool::add_slab() {
+  const int64_t held = held_bytes() / page_bytes_;
+  const int64_t pages = std::clamp(held, int64_t{1}, std::max<int64_t>(1, largest_slab / page_bytes_));
+  free_.reserve(static_cast<size_t>(held + pages));  // so that giving back cannot fail
+  Slab& slab = *slabs_.emplace_back(std::make_unique<Slab>());
+  auto* bytes = reinterpret_cast<std::byte*>(slab.memory.reserve((pages * page_bytes_ + 3) / 4));
+  for (int64_t i = pages - 1; i >= 0; --i) free_.push_back({bytes + i * page_bytes_, &slab});
+}
+
+void PagePool::give_back(FreePage page) {
+  free_.push_back(page);
+  --page.slab->used;
+  --used_;
 }
 
 void PagePool::trim() {
-  for (std::byte* bytes : free_) ::operator delete(bytes, alignment);
-  free_.clear();
+  std::erase_if(free_, [](const FreePage& page) { return page.slab->used == 0; });
+  std::erase_if(slabs_, [](const auto& slab) { return slab->used == 0; });
 }
 
 }  // namespace onceover::cpu
