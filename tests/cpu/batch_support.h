@@ -28,7 +28,7 @@ struct KvTolerance {
   double logits, times_moved;
 };
 constexpr KvTolerance kv_tolerances[] = {
-    {KvType::F32, "f32", 1e-5, 5}, {KvType::F16, "f16", 2e-2, 1 << 10}, {KvType::Q8, "q8", 0.3, 1 << 13}};
+    {KvType::F32, "f32", 1e-5, 5}, {KvType::F16, "f16", 2e-2, 1 << 10}, {KvType::Q8, "q8", 0.5, 1 << 14}};
 constexpr KvTolerance in_f32 = kv_tolerances[0];
 
 // The tiny models that take prompts of any length: not those with a table of positions.
