@@ -375,7 +375,7 @@ ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, float largest_q, in
     scatter<2>(rounded, to.q + first + 2 * row, to.rows);
   }
   to.scales[block * to.rows + row] = wrong == 0 ? most / largest_q : wrong;
-  to.offset[block * to.rows + row] = -8 * static_cast<int32_t>(sum(total));
+  to.offset[block * to.rows + row] = wrong == 0 ? -8 * static_cast<int32_t>(sum(total)) : 0;
 }
 
 ONCEOVER_LEAF void pack_group(WeightFormat format, int64_t inputs, Input x, const RowGroup& to) {
