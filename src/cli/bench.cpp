@@ -1,5 +1,5 @@
 // `onceover bench`: tokens a second of reading prompts and of writing, in the manner of llama-bench, on
-// random weights of any preset or the weights of a checkpoint; beside it the machine's own ceilings.
+// random weights in any model's shape; beside it the machine's own ceilings.
 #include <fmt/format.h>
 #include <omp.h>
 

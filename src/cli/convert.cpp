@@ -5,14 +5,11 @@
 #include <memory>
 
 #include "architectures/registry.h"
-#include "base/atomic_file.h"
 #include "base/text.h"
+#include "cli/copy_tokenizer.h"
 #include "cli/stored_dtype.h"
 #include "cli/verbs.h"
-#include "gguf/gguf_file.h"
 #include "models/model_file.h"
-#include "vocabulary/gguf_tokenizer.h"
-#include "vocabulary/open_tokenizer.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
@@ -21,24 +18,6 @@ namespace {
 struct ConvertOptions {
   std::string model, directory, dtype = "bf16";
 };
-
-// The files of a checkpoint as they are; what a GGUF file has inside, or lies beside llama2.c's, in the form
-// of a checkpoint. None where there is none.
-void add_tokenizer(const ModelFile& file, CheckpointWriter& writer) {
-  if (file.checkpoint() != nullptr) {
-    for (const std::filesystem::path& copied : file.checkpoint()->tokenizer_files()) writer.add_copy(copied);
-    return;
-  }
-  const std::filesystem::path beside = file.path().parent_path() / "tokenizer.bin";
-  if (file.kind() == "llama2.c" && std::filesystem::exists(beside))
-    open_tokenizer(beside)->save(writer.folder());
-  if (file.kind() != "GGUF") return;
-  const GgufFile gguf(file.path());
-  if (!gguf.contents().metadata.contains("tokenizer.ggml.model")) return;
-  tokenizer_of_gguf(gguf.contents(), file.path().string())->save(writer.folder());
-  const std::string form = chat_template_of_gguf(gguf.contents());
-  if (!form.empty()) write_text_file(writer.folder() / "chat_template.jinja", form);
-}
 
 void convert_checkpoint(const ConvertOptions& options) {
   const ModelFile file(options.model);
@@ -58,7 +37,7 @@ void convert_checkpoint(const ConvertOptions& options) {
   }
   writer.add_config(config_to_json(config).dump(2) + "\n");
   writer.add_weights(tensors);
-  add_tokenizer(file, writer);
+  copy_tokenizer(file, writer);
   writer.commit(plan.fingerprint(), nlohmann::json::object());
   fmt::print("{}: {} tensors, {}\n", options.directory, tensors.size(), format_bytes(bytes));
 }

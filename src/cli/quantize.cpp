@@ -4,6 +4,7 @@
 
 #include "architectures/registry.h"
 #include "base/text.h"
+#include "cli/copy_tokenizer.h"
 #include "cli/quantised_checkpoint.h"
 #include "cli/verbs.h"
 #include "models/model_file.h"
@@ -25,9 +26,7 @@ void quantize(const QuantizeOptions& options) {
       plan, format, [&](WeightId id) { return weights[static_cast<size_t>(id)]->numbers(); });
   writer.add_config(config_to_json(file.config()).dump(2) + "\n");
   writer.add_weights(packed.tensors());
-  if (file.checkpoint() != nullptr) {
-    for (const std::filesystem::path& copied : file.checkpoint()->tokenizer_files()) writer.add_copy(copied);
-  }
+  copy_tokenizer(file, writer);
   writer.commit(plan.fingerprint(), quantised_state(format));
   fmt::print("{}: {} tensors, {}\n", options.directory, plan.weights.size(),
              format_bytes(static_cast<double>(packed.bytes())));
