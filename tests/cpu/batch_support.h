@@ -59,12 +59,8 @@ class Subject {
   BatchEngine engine(const EngineOptions& options = {}) const {
     return BatchEngine([this](int loops) { return plan(loops); }, packed_, options);
   }
-  reference::RowsOf oracle(std::span<const int32_t> tokens, int loops = 0) const {
-    return test::all_logits(plan(loops), weights_, tokens);
-  }
-  // The oracle's, with weights moved by a rounding.
-  reference::RowsOf moved_oracle(std::span<const int32_t> tokens, int loops = 0) const {
-    return test::all_logits(plan(loops), test::moved_by_rounding(weights_), tokens);
+  test::ExactLogits exact(std::span<const int32_t> tokens, int loops = 0) const {
+    return {plan(loops), weights_, tokens};
   }
 
  private:
@@ -77,17 +73,16 @@ class Subject {
 class ExpectedLogits {
  public:
   ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
-      : exact_(subject.oracle(tokens, loops)), moved_(subject.moved_oracle(tokens, loops)) {}
+      : exact_(subject.exact(tokens, loops)) {}
 
   void expect_near(std::span<const float> found, int64_t row, const KvTolerance& tolerance = in_f32) const {
-    const auto& exact = exact_.at(row);
-    ASSERT_LT(test::relative_difference(found, exact),
-              tolerance.logits + tolerance.times_moved * test::relative_difference(moved_.at(row), exact))
+    ASSERT_LT(test::relative_difference(found, exact_.row(row)),
+              tolerance.logits + tolerance.times_moved * exact_.moved(row))
         << "row " << row;
   }
 
  private:
-  reference::RowsOf exact_, moved_;
+  test::ExactLogits exact_;
 };
 
 inline std::vector<float> feed(BatchEngine& engine, SequenceId id, std::span<const int32_t> tokens,

@@ -23,23 +23,10 @@ InferenceEngine make_engine(const Model& model, const reference::Weights& weight
                          std::make_shared<InferenceWeights>(model.plan, WeightFormat::F32, single));
 }
 
-// 1e-5, and a few times what moving the weights by a rounding changes.
-class Expected {
- public:
-  Expected(const Plan& plan, const reference::Weights& weights, std::span<const int32_t> tokens)
-      : exact_(test::all_logits(plan, weights, tokens)),
-        moved_(test::all_logits(plan, test::moved_by_rounding(weights), tokens)) {}
-
-  void expect_near(std::span<const float> found, int64_t token) const {
-    const auto& exact = exact_.at(token);
-    ASSERT_LT(test::relative_difference(found, exact),
-              1e-5 + 5 * test::relative_difference(moved_.at(token), exact))
-        << "token " << token;
-  }
-
- private:
-  reference::RowsOf exact_, moved_;
-};
+void expect_near(std::span<const float> found, const test::ExactLogits& exact, int64_t token) {
+  ASSERT_LT(test::relative_difference(found, exact.row(token)), exact.single_precision(token))
+      << "token " << token;
+}
 
 class EngineParity : public testing::TestWithParam<Model> {};
 
@@ -48,7 +35,7 @@ TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(60, model.config.vocab_size);
-  const Expected expected(model.plan, weights, tokens);
+  const test::ExactLogits exact(model.plan, weights, tokens);
   InferenceEngine engine = make_engine(model, weights);
   for (int round = 0; round < 3; round++) {
     engine.reset();
@@ -57,7 +44,7 @@ TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
       const auto logits = engine.feed(std::span(tokens).subspan(fed, piece));
       fed += piece;
       ASSERT_EQ(engine.tokens(), fed);
-      expected.expect_near(logits, fed - 1);
+      expect_near(logits, exact, fed - 1);
     }
   }
 }
@@ -67,9 +54,9 @@ TEST_P(EngineParity, OneTokenAtATimeEqualsOnePass) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const Expected expected(model.plan, weights, tokens);
+  const test::ExactLogits exact(model.plan, weights, tokens);
   InferenceEngine engine = make_engine(model, weights);
-  for (int64_t i = 0; i < 40; i++) expected.expect_near(engine.feed(std::span(tokens).subspan(i, 1)), i);
+  for (int64_t i = 0; i < 40; i++) expect_near(engine.feed(std::span(tokens).subspan(i, 1)), exact, i);
 }
 
 TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
@@ -77,14 +64,14 @@ TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const Expected expected(model.plan, weights, tokens);
+  const test::ExactLogits exact(model.plan, weights, tokens);
   InferenceEngine engine = make_engine(model, weights);
   engine.feed(std::span(tokens).first(7));
   const auto logits = engine.feed_all(std::span(tokens).subspan(7));
   ASSERT_EQ(std::ssize(logits), 33 * model.config.vocab_size);
   ASSERT_EQ(engine.tokens(), 40);
   for (int64_t i = 0; i < 33; i++)
-    expected.expect_near(logits.subspan(i * model.config.vocab_size, model.config.vocab_size), 7 + i);
+    expect_near(logits.subspan(i * model.config.vocab_size, model.config.vocab_size), exact, 7 + i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EngineParity, testing::ValuesIn(test::tiny_models()),
@@ -96,12 +83,12 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(2 * EngineOptions{}.chunk_tokens + 9, model.config.vocab_size);
   InferenceEngine engine = make_engine(model, weights);
-  const Expected expected(model.plan, weights, tokens);
-  expected.expect_near(engine.feed(tokens), std::ssize(tokens) - 1);
+  const test::ExactLogits exact(model.plan, weights, tokens);
+  expect_near(engine.feed(tokens), exact, std::ssize(tokens) - 1);
   engine.reset();
   const auto all = engine.feed_all(tokens);
   for (int64_t i = 0; i < std::ssize(tokens); i++)
-    expected.expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), i);
+    expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), exact, i);
 }
 
 TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {

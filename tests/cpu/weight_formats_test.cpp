@@ -61,16 +61,15 @@ TEST_P(WeightFormats, EqualTheOracleOnTheStoredNumbers) {
   for (const Tolerance& t : tolerances) {
     const auto packed = std::make_shared<InferenceWeights>(model.plan, t.format, single);
     const auto numbers = stored_numbers(model.plan, *packed);
-    const auto exact = test::all_logits(model.plan, numbers, tokens);
-    const auto moved = test::all_logits(model.plan, test::moved_by_rounding(numbers), tokens);
+    const test::ExactLogits exact(model.plan, numbers, tokens);
     InferenceEngine engine(model.plan, packed);
     int64_t fed = 0;
     for (int64_t piece : random.split(50)) {
       const auto logits = engine.feed(std::span(tokens).subspan(fed, piece));
       fed += piece;
       // How much the logits of this model make of a rounding of its weights.
-      const double conditioning = test::relative_difference(moved.at(fed - 1), exact.at(fed - 1)) / 6e-8;
-      ASSERT_LT(test::relative_difference(logits, exact.at(fed - 1)), 4 * t.rounding * (10 + conditioning))
+      const double conditioning = exact.moved(fed - 1) / 6e-8;
+      ASSERT_LT(test::relative_difference(logits, exact.row(fed - 1)), 4 * t.rounding * (10 + conditioning))
           << "format " << weight_format_name(t.format) << " token " << fed - 1;
     }
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/random.h"
+
 namespace onceover::test {
 
 using reference::RowsOf;
@@ -51,6 +53,16 @@ double relative_difference(std::span<const float> found, const reference::Vector
 
 double relative_difference(const reference::Vector& found, const reference::Vector& expected) {
   return over_the_largest(found, expected);
+}
+
+ExactLogits::ExactLogits(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens)
+    : exact_(all_logits(plan, weights, tokens)) {
+  constexpr int moves = 3;
+  for (int draw = 0; draw < moves; draw++) {
+    const RowsOf rows = all_logits(plan, moved_by_rounding(weights, draw), tokens);
+    for (const auto& [token, logits] : rows)
+      moved_[token] = std::max(moved_[token], relative_difference(logits, exact_.at(token)));
+  }
 }
 
 double largest_difference(const RowsOf& a, const RowsOf& b) {

@@ -1,6 +1,7 @@
 // Running the oracle in tests: one full pass, or a sequence fed in pieces.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,22 @@ class Sequence {
 // Logits of every row, in one pass.
 reference::RowsOf all_logits(const Plan& plan, const reference::Weights& weights,
                              std::span<const int> tokens);
+
+// Logits of every row, and for each row the largest change in them, over the largest of them, that several
+// moves of all weights by a rounding make: what the row turns on. One move alone may miss it by luck.
+class ExactLogits {
+ public:
+  ExactLogits(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens);
+
+  const reference::Vector& row(int64_t token) const { return exact_.at(token); }
+  double moved(int64_t token) const { return moved_.at(token); }
+  // What single precision may be off by: 1e-5, and five times what a rounding changes.
+  double single_precision(int64_t token) const { return 1e-5 + 5 * moved(token); }
+
+ private:
+  reference::RowsOf exact_;
+  std::map<int64_t, double> moved_;
+};
 
 // The rows of one value, every logit row demanded.
 reference::RowsOf rows_of_value(const Plan& plan, const reference::Weights& weights,

@@ -52,10 +52,11 @@ reference::Weights random_weights(const Plan& plan, uint64_t seed) {
   return weights;
 }
 
-reference::Weights moved_by_rounding(reference::Weights weights) {
+reference::Weights moved_by_rounding(reference::Weights weights, uint64_t draw) {
   constexpr double rounding = 1.2e-7;
+  std::mt19937_64 engine(draw);
   for (auto& weight : weights) {
-    for (size_t i = 0; i < weight.size(); i++) weight[i] *= i % 2 == 0 ? 1 + rounding : 1 - rounding;
+    for (double& value : weight) value *= engine() % 2 == 0 ? 1 + rounding : 1 - rounding;
   }
   return weights;
 }

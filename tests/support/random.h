@@ -32,9 +32,9 @@ class FreshRandom {
 // the same.
 reference::Weights random_weights(const Plan& plan, uint64_t seed);
 
-// The weights moved up or down by about one rounding of single precision. How far the oracle's results then
-// move is how well single precision can know them: norms behind retention divide by sums that may cancel to
-// almost nothing.
-reference::Weights moved_by_rounding(reference::Weights weights);
+// The weights moved up or down by about one rounding of single precision, otherwise for each draw. How far
+// the oracle's results then move is how well single precision can know them: norms behind retention divide by
+// sums that may cancel to almost nothing.
+reference::Weights moved_by_rounding(reference::Weights weights, uint64_t draw = 0);
 
 }  // namespace onceover::test

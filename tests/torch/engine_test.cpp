@@ -26,8 +26,7 @@ TEST_P(TorchEngine, LogitsAfterAnyPiecesEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const auto expected = all_logits(model.plan, weights, tokens);
-  const auto moved = all_logits(model.plan, moved_by_rounding(weights), tokens);
+  const ExactLogits exact(model.plan, weights, tokens);
   const auto engine = make_engine(model, weights);
   for (const auto& pieces : {random.split(40), std::vector<int64_t>(40, 1), std::vector<int64_t>{40}}) {
     engine->reset();
@@ -36,8 +35,7 @@ TEST_P(TorchEngine, LogitsAfterAnyPiecesEqualTheOracles) {
       const auto logits = engine->feed(std::span(tokens).subspan(fed, piece));
       fed += piece;
       ASSERT_EQ(engine->tokens(), fed);
-      const auto& exact = expected.at(fed - 1);
-      ASSERT_LT(relative_difference(logits, exact), 1e-5 + 5 * relative_difference(moved.at(fed - 1), exact))
+      ASSERT_LT(relative_difference(logits, exact.row(fed - 1)), exact.single_precision(fed - 1))
           << "token " << fed;
     }
   }
@@ -48,17 +46,14 @@ TEST_P(TorchEngine, LogitsOfEveryTokenAreThoseOfOneAtATime) {
   const Model& model = GetParam();
   const auto weights = random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(20, model.config.vocab_size);
-  const auto expected = all_logits(model.plan, weights, tokens);
-  const auto moved = all_logits(model.plan, moved_by_rounding(weights), tokens);
+  const ExactLogits exact(model.plan, weights, tokens);
   const auto engine = make_engine(model, weights);
   engine->feed(std::span(tokens).first(7));
   const auto logits = engine->feed_all(std::span(tokens).subspan(7));
   ASSERT_EQ(std::ssize(logits), 13 * model.config.vocab_size);
   for (int64_t i = 0; i < 13; i++) {
     const auto row = logits.subspan(i * model.config.vocab_size, model.config.vocab_size);
-    const auto& exact = expected.at(7 + i);
-    ASSERT_LT(relative_difference(row, exact), 1e-5 + 5 * relative_difference(moved.at(7 + i), exact))
-        << "token " << 7 + i;
+    ASSERT_LT(relative_difference(row, exact.row(7 + i)), exact.single_precision(7 + i)) << "token " << 7 + i;
   }
 }
 
