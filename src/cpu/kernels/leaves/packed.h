@@ -74,8 +74,8 @@ ONCEOVER_LEAF_INLINE void few_integers(const std::byte* panel, int64_t blocks, c
 #pragma GCC unroll 8
       for (int64_t r = 0; r < rows; ++r) {
         const i16x16 pairs = splat_pair(q + 2 * r);
-        low[r] += multiply_pairs(w_low, pairs);
-        high[r] += multiply_pairs(w_high, pairs);
+        add_pairs(low[r], w_low, pairs);
+        add_pairs(high[r], w_high, pairs);
       }
     }
     const v8 scale_low = load_f16(panel), scale_high = load_f16(panel + 16);
@@ -188,8 +188,8 @@ ONCEOVER_LEAF_INLINE void sum_block(const int16_t* q, const int16_t* w, i32x8 (&
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
       const i16x16 pairs = splat_pair(q + 2 * r);
-      low[r] += multiply_pairs(w_low, pairs);
-      high[r] += multiply_pairs(w_high, pairs);
+      add_pairs(low[r], w_low, pairs);
+      add_pairs(high[r], w_high, pairs);
     }
   }
 }
@@ -208,8 +208,8 @@ ONCEOVER_LEAF_INLINE void sum_block(const int8_t* q, const int16_t* w, i32x8 (&l
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
       const i16x16 fours = splat_four(q + 4 * r);
-      narrow_low[r] += multiply_bytes(w_low, fours);
-      narrow_high[r] += multiply_bytes(w_high, fours);
+      add_bytes(narrow_low[r], w_low, fours);
+      add_bytes(narrow_high[r], w_high, fours);
     }
   }
 #pragma GCC unroll 8
