@@ -11,8 +11,8 @@ namespace {
 // Groups of rows that share an unpacked slice of weights: their slices fill half of the L2 cache.
 constexpr int64_t groups_at_once = 40;
 
-// Panels of a piece of work, when there are many rows.
-constexpr int64_t panels_at_once = 16;
+// Panels of a piece of work, when there are many rows: few enough that threads end together.
+constexpr int64_t panels_at_once = 8;
 
 double operations(int64_t rows, const PackedMatrix& w) {
   return static_cast<double>(rows * w.outputs) * static_cast<double>(w.inputs);

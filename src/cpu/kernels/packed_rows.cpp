@@ -7,7 +7,7 @@
 namespace onceover::kernels {
 
 void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
-  format_ = format, rows_ = rows, inputs_ = inputs;
+  format_ = format, rows_ = rows, inputs_ = inputs, tile_rows_ = leaves().tile_rows;
   as_bytes_ = format == WeightFormat::Q4 && groups() > 1;
   if (!is_quantised(format)) {
     values_.reserve(rows * inputs);
@@ -18,10 +18,8 @@ void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
   offsets_.reserve(rows * blocks_of(inputs));
 }
 
-int64_t PackedRows::groups() const { return (rows_ + leaves().tile_rows - 1) / leaves().tile_rows; }
-
 RowGroup PackedRows::group(int64_t index) const {
-  const int64_t first = index * leaves().tile_rows, rows = std::min(leaves().tile_rows, rows_ - first);
+  const int64_t first = index * tile_rows_, rows = std::min(tile_rows_, rows_ - first);
   RowGroup group{rows, nullptr, nullptr, nullptr, nullptr, nullptr};
   if (!is_quantised(format_)) {
     group.values = values_.data() + first * inputs_;

@@ -32,12 +32,12 @@ class PackedRows {
   void reserve(WeightFormat format, int64_t rows, int64_t inputs);
 
   int64_t rows() const { return rows_; }
-  int64_t groups() const;
+  int64_t groups() const { return (rows_ + tile_rows_ - 1) / tile_rows_; }
   RowGroup group(int64_t index) const;
 
  private:
   WeightFormat format_ = WeightFormat::F32;
-  int64_t rows_ = 0, inputs_ = 0;
+  int64_t rows_ = 0, inputs_ = 0, tile_rows_ = 1;
   bool as_bytes_ = false;
   Buffer values_, scales_, offsets_;
 };

@@ -340,12 +340,14 @@ ONCEOVER_LEAF void pack_floats(int64_t inputs, Input x, const RowGroup& to) {
   }
 }
 
-// The low bits of a block's numbers, `unit` of them side by side in every row.
-template <int64_t unit, class T>
+// The low bits of a block's numbers, four bytes of them side by side in every row.
+template <class T>
 ONCEOVER_LEAF_INLINE void scatter(const int32_t (&numbers)[block_inputs], T* to, int64_t rows) {
-#pragma GCC unroll 32
-  for (int64_t i = 0; i < block_inputs; ++i)
-    to[i / unit * unit * rows + i % unit] = static_cast<T>(numbers[i]);
+  constexpr int64_t unit = 4 / sizeof(T);
+  T narrow[block_inputs];
+  for (int64_t i = 0; i < block_inputs; ++i) narrow[i] = static_cast<T>(numbers[i]);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < block_inputs; i += unit) std::memcpy(to + i * rows, narrow + i, 4);
 }
 
 // A block of 32 inputs. A value that is not finite makes the scale NaN.
@@ -370,9 +372,9 @@ ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, float largest_q, in
   }
   const int64_t first = block * block_inputs * to.rows;
   if (to.bytes) {
-    scatter<4>(rounded, to.bytes + first + 4 * row, to.rows);
+    scatter(rounded, to.bytes + first + 4 * row, to.rows);
   } else {
-    scatter<2>(rounded, to.q + first + 2 * row, to.rows);
+    scatter(rounded, to.q + first + 2 * row, to.rows);
   }
   to.scales[block * to.rows + row] = wrong == 0 ? most / largest_q : wrong;
   to.offset[block * to.rows + row] = wrong == 0 ? -8 * static_cast<int32_t>(sum(total)) : 0;
