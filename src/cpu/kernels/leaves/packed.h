@@ -284,6 +284,11 @@ ONCEOVER_LEAF void part_tile(const RowGroup& x, int64_t first, int64_t inputs, S
   }
 }
 
+// The lines of a part of a panel that is unpacked next, while another is multiplied.
+ONCEOVER_LEAF void ask_for(const std::byte* part, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(part + i);
+}
+
 template <WeightFormat format>
 ONCEOVER_LEAF void many_rows(const PackedMatrix& w, int64_t first_panel, int64_t panels, const PackedRows& x,
                              int64_t first_group, int64_t groups, Output y, float* scratch) {
@@ -291,10 +296,12 @@ ONCEOVER_LEAF void many_rows(const PackedMatrix& w, int64_t first_panel, int64_t
   constexpr int64_t bytes_an_input =
       is_quantised(format) ? block_bytes(format) / block_inputs : panel_outputs * weight_bytes<format>;
   static_assert(!is_quantised(format) || block_bytes(format) % block_inputs == 0);
+  const int64_t end_panel = first_panel + panels;
   for (int64_t first = 0; first < w.inputs; first += slice_inputs) {
     const int64_t inputs = w.inputs - first < slice_inputs ? w.inputs - first : slice_inputs;
-    for (int64_t p = first_panel; p < first_panel + panels; ++p) {
+    for (int64_t p = first_panel; p < end_panel; ++p) {
       unpack_slice<format>(w.panel(p) + first * bytes_an_input, inputs, slice);
+      if (p + 1 < end_panel) ask_for(w.panel(p + 1) + first * bytes_an_input, inputs * bytes_an_input);
       const int64_t column = p * panel_outputs, count = w.outputs - column;
       for (int64_t g = first_group; g < first_group + groups; ++g) {
         const RowGroup group = x.group(g);
