@@ -4,13 +4,13 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 
 #include "analysis/cost.h"
 #include "architectures/registry.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/model_source.h"
@@ -53,10 +53,6 @@ struct Test {
   }
 };
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class Bench {
  public:
   explicit Bench(const Setup& setup)
@@ -98,9 +94,9 @@ class Bench {
       text[i] = static_cast<int32_t>(i * 7 % static_cast<size_t>(engine_->vocabulary()));
     std::vector<cpu::BatchEngine::Part> parts;
     for (const cpu::SequenceId id : sequences) parts.push_back({id, text, 1});
-    const double start = seconds();
+    const double start = steady_seconds();
     for (int64_t done = 0; done < tokens; done += at_once) engine_->run(parts);
-    const double took = seconds() - start;
+    const double took = steady_seconds() - start;
     kv_bytes = engine_->kv_bytes();
     for (const cpu::SequenceId id : sequences) engine_->close(id);
     return took;

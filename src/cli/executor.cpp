@@ -131,7 +131,7 @@ void add_executor_options(CLI::App& app, ExecutorChoice& choice) {
 void add_inference_options(CLI::App& app, ExecutorChoice& choice) {
   app.add_option("--weights", choice.weights,
                  "format of weights in memory: f32, bf16, f16, q8, q4; as they are stored when left out")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "q8", "q4"}).description(""))
+      ->check(CLI::IsMember(cpu::weight_format_names()).description(""))
       ->type_name("FORMAT");
   app.add_option("--kv", choice.kv, "format of keys and values: f32, f16, q8")
       ->check(CLI::IsMember({"f32", "f16", "q8"}).description(""))

@@ -7,6 +7,7 @@
 #include "cli/copy_tokenizer.h"
 #include "cli/quantised_checkpoint.h"
 #include "cli/verbs.h"
+#include "cpu/inference_weights.h"
 #include "models/model_file.h"
 
 namespace onceover {
@@ -44,7 +45,7 @@ Action quantize_verb(CLI::App& app) {
       ->type_name("DIRECTORY")
       ->required();
   app.add_option("--weights", options->weights, "format of weights: f32, bf16, f16, q8, q4")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "q8", "q4"}).description(""))
+      ->check(CLI::IsMember(cpu::weight_format_names()).description(""))
       ->type_name("FORMAT")
       ->capture_default_str();
   return [options] { quantize(*options); };

@@ -3,10 +3,10 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 
+#include "base/clock.h"
 #include "cpu/kernels/buffer.h"
 #include "cpu/kernels/leaves.h"
 
@@ -92,10 +92,6 @@ double read_rate(int threads, Clock clock) {
   });
 }
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 double fma_peak(int threads) { return fma_rate(threads, processor_seconds); }
@@ -103,7 +99,7 @@ double fma_peak(int threads) { return fma_rate(threads, processor_seconds); }
 double read_bandwidth(int threads) { return read_rate(threads, processor_seconds); }
 
 Ceilings measure_ceilings(int threads) {
-  return {fma_rate(threads, wall_seconds), read_rate(threads, wall_seconds)};
+  return {fma_rate(threads, steady_seconds), read_rate(threads, steady_seconds)};
 }
 
 }  // namespace onceover::cpu

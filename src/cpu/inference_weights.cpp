@@ -1,5 +1,7 @@
 #include "cpu/inference_weights.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +12,8 @@
 namespace onceover::cpu {
 namespace {
 
-constexpr std::pair<std::string_view, WeightFormat> names[] = {{"f32", WeightFormat::F32},
-                                                               {"bf16", WeightFormat::BF16},
-                                                               {"f16", WeightFormat::F16},
-                                                               {"q8", WeightFormat::Q8},
-                                                               {"q4", WeightFormat::Q4}};
+// In the order of WeightFormat.
+const std::vector<std::string> names = {"f32", "bf16", "f16", "q8", "q4"};
 
 enum class Use : uint8_t { AsItIs, Matrix, Stack };
 
@@ -39,13 +38,14 @@ size_t size(int64_t bytes) { return static_cast<size_t>(bytes); }
 }  // namespace
 
 WeightFormat weight_format(std::string_view name) {
-  for (const auto& [known, format] : names) {
-    if (name == known) return format;
-  }
-  throw Error("unknown weight format '{}'; expected f32, bf16, f16, q8 or q4", name);
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<WeightFormat>(found - names.begin());
+  throw Error("unknown weight format '{}'; expected {}", name, fmt::join(names, ", "));
 }
 
-std::string_view weight_format_name(WeightFormat format) { return names[static_cast<size_t>(format)].first; }
+std::string_view weight_format_name(WeightFormat format) { return names[static_cast<size_t>(format)]; }
+
+const std::vector<std::string>& weight_format_names() { return names; }
 
 std::optional<PackedShape> packed_shape(const Plan& plan, WeightId id, WeightFormat format) {
   const Use use = use_of(plan, id);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@ using kernels::WeightFormat;
 // "f32", "bf16", "f16", "q8" or "q4"; Error for another name, naming these.
 WeightFormat weight_format(std::string_view name);
 std::string_view weight_format_name(WeightFormat format);
+const std::vector<std::string>& weight_format_names();
 
 // The matrix of a weight of this plan, without its bytes; of a stack of experts, one of them. Nothing for a
 // weight that inference reads as it is.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "report/drawn_text.h"
@@ -16,10 +16,6 @@ namespace {
 constexpr double redraw_seconds = 0.1;
 constexpr double rate_window_seconds = 30;
 constexpr double shortest_line_seconds = 1, longest_line_seconds = 60;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // One line, whatever the text holds: a name or a note may come from a file.
 std::string one_line(std::string_view text) {

@@ -1,11 +1,11 @@
 #include "train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
 #include "analysis/cost.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
@@ -14,10 +14,6 @@
 
 namespace onceover {
 namespace {
-
-double system_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // FLOPs of a token at each depth, counted once.
 class TokenFlops {
@@ -82,7 +78,7 @@ class Trainer {
   void notice(std::string_view line) const {
     if (hooks_.notice) hooks_.notice(line);
   }
-  double now() const { return hooks_.clock ? hooks_.clock() : system_seconds(); }
+  double now() const { return hooks_.clock ? hooks_.clock() : steady_seconds(); }
   bool last_step() const { return state_.step >= steps_; }
   bool due(int64_t every) const { return last_step() || (every > 0 && state_.step % every == 0); }
 
