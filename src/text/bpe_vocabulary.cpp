@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -78,20 +79,25 @@ void require_utf8(const std::string& text, const std::string& where) {
 }
 
 Json model_json(const BpeVocabulary& vocabulary, const Split& split, const std::string& where) {
-  Json vocab = Json::object(), merges = Json::array();
+  Json merges = Json::array();
+  Json::object_t vocab;  // members in order; they are not looked up by name, which takes a time that grows
+  std::unordered_set<std::string_view> seen;
   for (size_t id = 0; id < vocabulary.tokens.size(); id++) {
     const std::string& token = vocabulary.tokens[id];
     require_utf8(token, where);
     if (token.empty()) continue;
-    if (vocab.contains(token)) throw Error("{}: token '{}' occurs twice", where, printable(token));
-    vocab[token] = id;
+    if (!seen.insert(token).second) throw Error("{}: token '{}' occurs twice", where, printable(token));
+    vocab.emplace_back(token, id);
   }
   for (const auto& [left, right] : vocabulary.merges) {
     require_utf8(left, where);
     require_utf8(right, where);
     merges.push_back({left, right});
   }
-  return {{"type", "BPE"}, {"ignore_merges", split.ignore_merges}, {"vocab", vocab}, {"merges", merges}};
+  return {{"type", "BPE"},
+          {"ignore_merges", split.ignore_merges},
+          {"vocab", std::move(vocab)},
+          {"merges", std::move(merges)}};
 }
 
 std::string name_of(const BpeVocabulary& vocabulary, int id, const std::string& where) {

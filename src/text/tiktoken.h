@@ -2,7 +2,8 @@
 //
 // The rank is the id, and the order of merging: of all neighbours that make a token, those of the lowest rank
 // are merged first. The file says neither how text is cut nor the special tokens; the number of ranks tells
-// them for the files known here: r50k (GPT-2), cl100k, o200k, Llama 3, Qwen.
+// them for the files known here: r50k (GPT-2), p50k, cl100k, o200k (tiktoken_ext/openai_public.py of
+// github.com/openai/tiktoken), Llama 3, Qwen.
 #pragma once
 #include <string>
 #include <string_view>

@@ -114,6 +114,41 @@ TEST(Tiktoken, MergesTheLowestRankFirst) {
   }
 }
 
+// As many ranks as a published file has, with one left out where that file leaves one out.
+std::string published_ranks(int count, int hole) {
+  std::string file;
+  for (int i = 0, rank = 0; i < count; i++, rank++) {
+    rank += rank == hole ? 1 : 0;
+    std::string token(1, static_cast<char>(i % 256));
+    for (int more = i / 256; more > 0; more /= 64) token += static_cast<char>('0' + more % 64);
+    file += base64(token) + fmt::format(" {}\n", rank);
+  }
+  return file;
+}
+
+TEST(Tiktoken, KnowsPublishedFilesByTheNumberOfTheirRanks) {
+  struct Published {
+    int ranks, hole;
+    std::vector<std::pair<std::string, int>> specials;
+  };
+  const Published files[] = {{50256, -1, {{"<|endoftext|>", 50256}}},
+                             {50280, 50256, {{"<|endoftext|>", 50256}}},
+                             {100256, -1, {{"<|endoftext|>", 100257}, {"<|fim_suffix|>", 100260}}},
+                             {199998, -1, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}},
+                             {151643, -1, {{"<|im_end|>", 151645}}},
+                             {128000, -1, {{"<|begin_of_text|>", 128000}, {"<|eot_id|>", 128009}}}};
+  for (const Published& file : files) {
+    const auto tokenizer = tokenizer_of_tiktoken(published_ranks(file.ranks, file.hole), "", "x.tiktoken");
+    for (const auto& [name, id] : file.specials) {
+      EXPECT_EQ(tokenizer.encode_prompt(name, {}), std::vector<int>{id});
+      EXPECT_EQ(tokenizer.decode(tokenizer.encode(name)), name);  // as text
+      EXPECT_GT(tokenizer.encode(name).size(), 1U);
+    }
+    const std::string text = "one two 12345 \xFF";
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+}
+
 TEST(Tiktoken, RefusesWhatItCannotKnow) {
   const auto refusal = [](const std::string& file) {
     return error_of([&] { tokenizer_of_tiktoken(file, "", "x.tiktoken"); });
