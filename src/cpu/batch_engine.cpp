@@ -113,6 +113,7 @@ void BatchEngine::make_room(int64_t bytes) {
                 kv_bytes(), bytes, options_.max_kv_bytes);
   }
   if (bytes > options_.max_kv_bytes - kv_held_bytes()) pools_.trim();
+  pools_.hold_at_most(options_.max_kv_bytes - (kv_bytes() - pools_.used_bytes()));
 }
 
 void BatchEngine::check(std::span<const Part> parts) const {

@@ -22,10 +22,12 @@ Page PagePool::take() {
 
 void PagePool::add_slab() {
   const int64_t held = held_bytes() / page_bytes_;
-  const int64_t pages = std::clamp(held, int64_t{1}, std::max<int64_t>(1, largest_slab / page_bytes_));
+  const int64_t most = std::min(largest_slab, room_->most - room_->held) / page_bytes_;
+  const int64_t pages = std::max<int64_t>(1, std::min(held, most));
   free_.reserve(static_cast<size_t>(held + pages));  // so that giving back cannot fail
-  Slab& slab = *slabs_.emplace_back(std::make_unique<Slab>());
-  auto* bytes = reinterpret_cast<std::byte*>(slab.memory.reserve((pages * page_bytes_ + 3) / 4));
+  Slab& slab = *slabs_.emplace_back(std::make_unique<Slab>(Slab{{}, pages * page_bytes_}));
+  auto* bytes = reinterpret_cast<std::byte*>(slab.memory.reserve((slab.bytes + 3) / 4));
+  room_->held += slab.bytes;
   for (int64_t i = pages - 1; i >= 0; --i) free_.push_back({bytes + i * page_bytes_, &slab});
 }
 
@@ -37,7 +39,10 @@ void PagePool::give_back(FreePage page) {
 
 void PagePool::trim() {
   std::erase_if(free_, [](const FreePage& page) { return page.slab->used == 0; });
-  std::erase_if(slabs_, [](const auto& slab) { return slab->used == 0; });
+  std::erase_if(slabs_, [this](const auto& slab) {
+    if (slab->used == 0) room_->held -= slab->bytes;
+    return slab->used == 0;
+  });
 }
 
 }  // namespace onceover::cpu

@@ -3,10 +3,12 @@
 // A page belongs to everyone who holds it: sequences that share a beginning share its pages, and a page goes
 // back when its last holder lets go. Pages given back are kept for the next taker until trim(). Memory comes
 // in slabs of pages, each as large as all before it, up to what the system maps in huge pages: reading a long
-// sequence is an eighth faster so. The pool outlives its pages. Not thread-safe.
+// sequence is an eighth faster so. Where that would be beyond what the pools of an engine may hold together,
+// a slab has one page. The pool outlives its pages. Not thread-safe.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -16,9 +18,14 @@ namespace onceover::cpu {
 
 using Page = std::shared_ptr<std::byte>;
 
+// Bytes of the slabs of some pools, and how many they should stay within.
+struct PoolRoom {
+  int64_t held = 0, most = std::numeric_limits<int64_t>::max();
+};
+
 class PagePool {
  public:
-  explicit PagePool(int64_t page_bytes) : page_bytes_(page_bytes) {}
+  PagePool(int64_t page_bytes, PoolRoom& room) : page_bytes_(page_bytes), room_(&room) {}
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
 
@@ -32,7 +39,7 @@ class PagePool {
  private:
   struct Slab {
     kernels::Buffer memory;
-    int64_t used = 0;  // pages
+    int64_t bytes, used = 0;  // used: pages
   };
   struct FreePage {
     std::byte* bytes;
@@ -43,6 +50,7 @@ class PagePool {
   void give_back(FreePage page);
 
   int64_t page_bytes_, used_ = 0;
+  PoolRoom* room_;
   std::vector<std::unique_ptr<Slab>> slabs_;
   std::vector<FreePage> free_;  // the next one last; has room for all pages
 };

@@ -53,14 +53,19 @@ class Subject {
 
   const test::Model& model() const { return model_; }
   int vocabulary() const { return model_.config.vocab_size; }
+  const reference::Weights& weights() const { return weights_; }
 
   // 0 loops = those of the model.
   Plan plan(int loops = 0) const { return loops == 0 ? model_.plan : build(model_.config, Run{loops}); }
   BatchEngine engine(const EngineOptions& options = {}) const {
     return BatchEngine([this](int loops) { return plan(loops); }, packed_, options);
   }
-  test::ExactLogits exact(std::span<const int32_t> tokens, int loops = 0) const {
-    return {plan(loops), weights_, tokens};
+  reference::RowsOf oracle(std::span<const int32_t> tokens, int loops = 0) const {
+    return test::all_logits(plan(loops), weights_, tokens);
+  }
+  // The oracle's, with weights moved by a rounding.
+  reference::RowsOf moved_oracle(std::span<const int32_t> tokens, int loops = 0) const {
+    return test::all_logits(plan(loops), test::moved_by_rounding(weights_), tokens);
   }
 
  private:
@@ -73,16 +78,19 @@ class Subject {
 class ExpectedLogits {
  public:
   ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
-      : exact_(subject.exact(tokens, loops)) {}
+      : ExpectedLogits(subject.oracle(tokens, loops), subject.moved_oracle(tokens, loops)) {}
+  ExpectedLogits(reference::RowsOf exact, reference::RowsOf moved)
+      : exact_(std::move(exact)), moved_(std::move(moved)) {}
 
   void expect_near(std::span<const float> found, int64_t row, const KvTolerance& tolerance = in_f32) const {
-    ASSERT_LT(test::relative_difference(found, exact_.row(row)),
-              tolerance.logits + tolerance.times_moved * exact_.moved(row))
+    const auto& exact = exact_.at(row);
+    ASSERT_LT(test::relative_difference(found, exact),
+              tolerance.logits + tolerance.times_moved * test::relative_difference(moved_.at(row), exact))
         << "row " << row;
   }
 
  private:
-  test::ExactLogits exact_;
+  reference::RowsOf exact_, moved_;
 };
 
 inline std::vector<float> feed(BatchEngine& engine, SequenceId id, std::span<const int32_t> tokens,

@@ -37,7 +37,8 @@ class PagedRowsOfWindow : public testing::TestWithParam<int> {};
 TEST_P(PagedRowsOfWindow, HoldsWhatTheLastRowsCanSeeAndTakesNoMorePagesThanItSaid) {
   test::FreshRandom random;
   const int window = GetParam();
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, window, 0);
   for (int call = 0; call < 300; call++) {
     const int64_t count = random.between(1, call % 10 == 0 ? 200 : 4), before = rows.rows();
@@ -59,7 +60,8 @@ TEST_P(PagedRowsOfWindow, HoldsWhatTheLastRowsCanSeeAndTakesNoMorePagesThanItSai
 INSTANTIATE_TEST_SUITE_P(Windows, PagedRowsOfWindow, testing::Values(0, 1, 2, 7, 64, 65, 100));
 
 TEST(PagedRows, ACopySharesPagesUntilOneIsWritten) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 0, 0);
   append(rows, 100);
   PagedRows copy = rows;
@@ -75,7 +77,8 @@ TEST(PagedRows, ACopySharesPagesUntilOneIsWritten) {
 }
 
 TEST(PagedRows, RowsForgottenAreWrittenAnew) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 0, 0);
   append(rows, 200);
   rows.truncate(70);
@@ -86,7 +89,8 @@ TEST(PagedRows, RowsForgottenAreWrittenAnew) {
 }
 
 TEST(PagedRows, SpareRowsLetAWindowGoBack) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 64, 100);
   append(rows, 1000);
   rows.drop_unseen();
@@ -95,7 +99,8 @@ TEST(PagedRows, SpareRowsLetAWindowGoBack) {
 }
 
 TEST(PagePool, KeepsPagesForTheNextTakerUntilTrimmed) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   Page first = pool.take();
   std::fill_n(first.get(), layout.page_bytes(), std::byte{7});
   first.reset();
@@ -106,6 +111,24 @@ TEST(PagePool, KeepsPagesForTheNextTakerUntilTrimmed) {
   EXPECT_EQ(*second, std::byte{0});
   pool.trim();
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
+}
+
+// Slabs double; where there is no room for that, they have one page.
+TEST(PagePool, PoolsHoldNoMorePagesThanTheirRoomWhileTheirPagesFit) {
+  const int64_t size = layout.page_bytes();
+  PoolRoom room{.most = 10 * size};
+  PagePool pool(size, room), other(2 * size, room);
+  std::vector<Page> pages;
+  for (int i = 0; i < 4; i++) pages.push_back(pool.take());
+  for (int i = 0; i < 3; i++) pages.push_back(other.take());
+  EXPECT_EQ(room.held, 10 * size);
+  EXPECT_EQ(pool.held_bytes() + other.held_bytes(), room.held);
+  pages.push_back(pool.take());
+  EXPECT_EQ(room.held, 11 * size);
+  pages.clear();
+  pool.trim();
+  other.trim();
+  EXPECT_EQ(room.held, 0);
 }
 
 }  // namespace
