@@ -108,7 +108,7 @@ TEST(PagePool, KeepsPagesForTheNextTakerUntilTrimmed) {
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
   const Page second = pool.take();
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
-  EXPECT_EQ(*second, std::byte{0});
+  EXPECT_EQ(*second.get(), std::byte{0});
   pool.trim();
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
 }
