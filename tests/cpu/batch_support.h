@@ -7,6 +7,7 @@
 
 #include "architectures/registry.h"
 #include "cpu/batch_engine.h"
+#include "cpu/tolerances.h"
 #include "support/models.h"
 #include "support/oracle.h"
 #include "support/random.h"
@@ -18,18 +19,6 @@ inline std::shared_ptr<const InferenceWeights> packed(const Plan& plan, const re
   for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
   return std::make_shared<InferenceWeights>(plan, WeightFormat::F32, single);
 }
-
-// How far an engine's logits may be from the oracle's, over the largest of them: this much, and some times
-// what moving the weights by a rounding changes, which is how sharply the logits of that row turn on
-// anything. A rounded key may send a row to another expert, so routed plans are compared in f32 alone.
-struct KvTolerance {
-  KvType type;
-  const char* name;
-  double logits, times_moved;
-};
-constexpr KvTolerance kv_tolerances[] = {
-    {KvType::F32, "f32", 1e-5, 5}, {KvType::F16, "f16", 2e-2, 1 << 10}, {KvType::Q8, "q8", 0.5, 1 << 14}};
-constexpr KvTolerance in_f32 = kv_tolerances[0];
 
 // The tiny models that take prompts of any length: not those with a table of positions.
 inline std::vector<test::Model> unbounded_models() {
@@ -60,13 +49,6 @@ class Subject {
   BatchEngine engine(const EngineOptions& options = {}) const {
     return BatchEngine([this](int loops) { return plan(loops); }, packed_, options);
   }
-  reference::RowsOf oracle(std::span<const int32_t> tokens, int loops = 0) const {
-    return test::all_logits(plan(loops), weights_, tokens);
-  }
-  // The oracle's, with weights moved by a rounding.
-  reference::RowsOf moved_oracle(std::span<const int32_t> tokens, int loops = 0) const {
-    return test::all_logits(plan(loops), test::moved_by_rounding(weights_), tokens);
-  }
 
  private:
   test::Model model_;
@@ -78,14 +60,17 @@ class Subject {
 class ExpectedLogits {
  public:
   ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
-      : ExpectedLogits(subject.oracle(tokens, loops), subject.moved_oracle(tokens, loops)) {}
+      : ExpectedLogits(subject.plan(loops), subject.weights(), tokens) {}
+  ExpectedLogits(const Plan& plan, const reference::Weights& weights, std::span<const int32_t> tokens)
+      : ExpectedLogits(test::all_logits(plan, weights, tokens),
+                       test::all_logits(plan, test::moved_by_rounding(weights), tokens)) {}
   ExpectedLogits(reference::RowsOf exact, reference::RowsOf moved)
       : exact_(std::move(exact)), moved_(std::move(moved)) {}
 
-  void expect_near(std::span<const float> found, int64_t row, const KvTolerance& tolerance = in_f32) const {
+  void expect_near(std::span<const float> found, int64_t row, const Tolerance& tolerance = in_f32) const {
     const auto& exact = exact_.at(row);
     ASSERT_LT(test::relative_difference(found, exact),
-              tolerance.logits + tolerance.times_moved * test::relative_difference(moved_.at(row), exact))
+              tolerance.allowed(test::relative_difference(moved_.at(row), exact)))
         << "row " << row;
   }
 
