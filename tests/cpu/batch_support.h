@@ -60,22 +60,17 @@ class Subject {
 class ExpectedLogits {
  public:
   ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
-      : ExpectedLogits(subject.plan(loops), subject.weights(), tokens) {}
-  ExpectedLogits(const Plan& plan, const reference::Weights& weights, std::span<const int32_t> tokens)
-      : ExpectedLogits(test::all_logits(plan, weights, tokens),
-                       test::all_logits(plan, test::moved_by_rounding(weights), tokens)) {}
-  ExpectedLogits(reference::RowsOf exact, reference::RowsOf moved)
-      : exact_(std::move(exact)), moved_(std::move(moved)) {}
+      : ExpectedLogits(test::ExactLogits(subject.plan(loops), subject.weights(), tokens)) {}
+  explicit ExpectedLogits(test::ExactLogits exact) : exact_(std::move(exact)) {}
 
-  void expect_near(std::span<const float> found, int64_t row, const Tolerance& tolerance = in_f32) const {
-    const auto& exact = exact_.at(row);
-    ASSERT_LT(test::relative_difference(found, exact),
-              tolerance.allowed(test::relative_difference(moved_.at(row), exact)))
+  void expect_near(std::span<const float> found, int64_t row,
+                   const Tolerance& tolerance = test::in_single_precision) const {
+    ASSERT_LT(test::relative_difference(found, exact_.row(row)), exact_.allowed(row, tolerance))
         << "row " << row;
   }
 
  private:
-  reference::RowsOf exact_, moved_;
+  test::ExactLogits exact_;
 };
 
 inline std::vector<float> feed(BatchEngine& engine, SequenceId id, std::span<const int32_t> tokens,

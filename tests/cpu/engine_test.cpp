@@ -25,7 +25,7 @@ TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(60, model.config.vocab_size);
-  const ExpectedLogits expected(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
   for (int round = 0; round < 3; round++) {
     engine.reset();
@@ -44,7 +44,7 @@ TEST_P(EngineParity, OneTokenAtATimeEqualsOnePass) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const ExpectedLogits expected(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
   for (int64_t i = 0; i < 40; i++) expected.expect_near(engine.feed(std::span(tokens).subspan(i, 1)), i);
 }
@@ -54,7 +54,7 @@ TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const ExpectedLogits expected(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
   engine.feed(std::span(tokens).first(7));
   const auto logits = engine.feed_all(std::span(tokens).subspan(7));
@@ -73,7 +73,7 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(2 * EngineOptions{}.chunk_tokens + 9, model.config.vocab_size);
   InferenceEngine engine = make_engine(model, weights);
-  const ExpectedLogits expected(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   expected.expect_near(engine.feed(tokens), std::ssize(tokens) - 1);
   engine.reset();
   const auto all = engine.feed_all(tokens);

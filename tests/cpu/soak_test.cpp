@@ -2,6 +2,7 @@
 // logits are those that the oracle gives for the same tokens.
 //
 // ONCEOVER_SOAK_OPERATIONS says how many operations there are, 1500 when it is not set.
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <set>
@@ -25,30 +26,36 @@ struct Held {
   SequenceId id;
   int loops;
   std::vector<int> tokens;
-  reference::State exact, moved;
+  reference::State exact;
+  std::array<reference::State, test::ExactLogits::moves> moved;
 
   // The oracle goes back row by row where all rows are kept, and begins anew elsewhere.
   void forget_from(int64_t count, bool all_rows_kept) {
     tokens.resize(static_cast<size_t>(count));
     if (exact.tokens <= count) return;
-    for (reference::State* state : {&exact, &moved}) {
-      for (auto& rows : state->slots) rows.erase(rows.lower_bound(count), rows.end());
-      state->tokens = count;
-      if (!all_rows_kept) *state = {};
-    }
+    const auto go_back = [&](reference::State& state) {
+      for (auto& rows : state.slots) rows.erase(rows.lower_bound(count), rows.end());
+      state.tokens = count;
+      if (!all_rows_kept) state = {};
+    };
+    go_back(exact);
+    for (auto& state : moved) go_back(state);
   }
 };
 
-// The oracle at one depth: with the weights, and with weights moved by a rounding.
+// The oracle at one depth: with the weights, and with weights moved by roundings.
 class Oracle {
  public:
   Oracle(const Subject& subject, int loops)
       : plan_(subject.plan(loops)),
         analysis_(analyse(plan_)),
         weights_(subject.weights()),
-        moved_weights_(test::moved_by_rounding(weights_)),
-        exact_(plan_, analysis_, weights_),
-        moved_(plan_, analysis_, moved_weights_) {}
+        exact_(plan_, analysis_, weights_) {
+    for (size_t draw = 0; draw < moved_weights_.size(); draw++) {
+      moved_weights_[draw] = test::moved_by_rounding(weights_, draw);
+      moved_.emplace_back(plan_, analysis_, moved_weights_[draw]);
+    }
+  }
   Oracle(const Oracle&) = delete;
   Oracle& operator=(const Oracle&) = delete;
 
@@ -57,14 +64,19 @@ class Oracle {
     const std::vector<int> fresh(h.tokens.begin() + h.exact.tokens, h.tokens.end());
     std::vector<int64_t> asked;
     for (int64_t row = std::ssize(h.tokens) - rows; row < std::ssize(h.tokens); row++) asked.push_back(row);
-    return {exact_.run(h.exact, fresh, asked), moved_.run(h.moved, fresh, asked)};
+    std::vector<reference::RowsOf> moved;
+    for (size_t draw = 0; draw < moved_.size(); draw++)
+      moved.push_back(moved_[draw].run(h.moved[draw], fresh, asked));
+    return ExpectedLogits({exact_.run(h.exact, fresh, asked), moved});
   }
 
  private:
   Plan plan_;
   Analysis analysis_;
-  reference::Weights weights_, moved_weights_;
-  reference::Executor exact_, moved_;
+  reference::Weights weights_;
+  std::array<reference::Weights, test::ExactLogits::moves> moved_weights_;
+  reference::Executor exact_;
+  std::vector<reference::Executor> moved_;
 };
 
 // One engine, and the tokens that each of its sequences should hold.

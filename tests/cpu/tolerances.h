@@ -1,20 +1,13 @@
 // How far the CPU's logits may be from the oracle's: the one table of it. docs/performance.md#tolerances
 // shows it, and tolerances_test.cpp holds the two together.
-//
-// A difference is the largest over a row, over the largest logit of that row. It may be `base`, and some
-// times what moving the weights by a rounding changes in the oracle's own row: how sharply that row turns on
-// anything.
 #pragma once
 #include "cpu/inference_weights.h"
 #include "cpu/kernels/page.h"
+#include "support/oracle.h"
 
 namespace onceover::cpu {
 
-struct Tolerance {
-  double base, times_moved;
-
-  double allowed(double moved) const { return base + times_moved * moved; }
-};
+using test::Tolerance;
 
 // Weights in f32. A rounded key may send a row to another expert, so plans with experts are compared with
 // keys and values in f32 alone.
@@ -23,10 +16,9 @@ struct KvTolerance {
   const char* name;
   Tolerance logits;
 };
-constexpr KvTolerance kv_tolerances[] = {{KvType::F32, "f32", {1e-5, 5}},
+constexpr KvTolerance kv_tolerances[] = {{KvType::F32, "f32", test::in_single_precision},
                                          {KvType::F16, "f16", {2e-2, 1 << 10}},
                                          {KvType::Q8, "q8", {0.5, 1 << 14}}};
-constexpr Tolerance in_f32 = kv_tolerances[0].logits;
 
 // Keys and values in f32, the oracle on the numbers that the packed weights stand for: what is left is the
 // rounding of activations, relative to the largest of 32.
