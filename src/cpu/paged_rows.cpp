@@ -64,7 +64,9 @@ int64_t PagedRows::pages_to_take(int64_t count, int64_t piece) const {
   if (window_ == 0) return copied + grown;
   // Most are held when the last row of a piece stands in a page whose first rows are in flight, too.
   const int64_t most = pages_for(window_ - 1 + spare_ + std::min(count, piece)) + 1;
-  return copied + std::min(grown, std::max<int64_t>(0, most - std::ssize(pages_)));
+  // A shared page that is dropped does not go back to the pool.
+  const auto own = std::ranges::count_if(pages_, [](const Page& page) { return !page.is_shared(); });
+  return std::min(copied + grown, std::max<int64_t>(0, most - own));
 }
 
 void PagedRows::truncate(int64_t rows) {

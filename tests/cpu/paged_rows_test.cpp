@@ -76,6 +76,29 @@ TEST(PagedRows, ACopySharesPagesUntilOneIsWritten) {
   expect_rows(copy, 100, 101, 0.5F);
 }
 
+// What a ring drops goes back only when the copy drops it, too.
+TEST(PagedRows, AWindowThatSharesItsPagesTakesNoMoreThanItSaid) {
+  test::FreshRandom random;
+  for (int round = 0; round < 100; round++) {
+    PoolRoom room;
+    PagePool pool(layout.page_bytes(), room);
+    PagedRows rows(pool, layout, static_cast<int>(random.between(1, 200)), random.between(0, 100));
+    append(rows, random.between(1, 300));
+    rows.drop_unseen();
+    PagedRows copy = rows;
+    if (random.between(0, 1) == 0) append(copy, random.between(1, 100));
+    for (int call = 0; call < 5; call++) {
+      const int64_t count = random.between(1, 400), piece = random.between(1, 100), used = pool.used_bytes();
+      const int64_t allowed = rows.pages_to_take(count, piece) * layout.page_bytes();
+      for (int64_t done = 0; done < count; done += piece) {
+        append(rows, std::min(piece, count - done));
+        ASSERT_LE(pool.used_bytes(), used + allowed) << "round " << round << ", call " << call;
+        rows.drop_unseen();
+      }
+    }
+  }
+}
+
 TEST(PagedRows, RowsForgottenAreWrittenAnew) {
   PoolRoom room;
   PagePool pool(layout.page_bytes(), room);
