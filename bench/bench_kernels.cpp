@@ -26,7 +26,7 @@
 #include "cpu/kernels/paged_attention.h"
 #include "cpu/kernels/retention.h"
 #include "cpu/kernels/rope.h"
-#include "cpu/paged_rows.h"
+#include "cpu/sequence_state.h"
 
 namespace onceover::bench {
 namespace {
@@ -221,7 +221,7 @@ BENCHMARK(attend_backward)->Apply(attention_shapes)->UseRealTime();
 struct Paged {
   kernels::AttendShape shape;
   KvType type;
-  std::vector<std::unique_ptr<cpu::PagePool>> pools;
+  cpu::PagePools pools;
   std::vector<cpu::PagedRows> rows;  // keys, then values of each layer
   Matrix q, y;
 
@@ -241,8 +241,7 @@ struct Paged {
     const Matrix some(64, width);
     for (int i = 0; i < 2 * layers; ++i) {
       const kernels::PageLayout layout{width, head_dim, kv, i % 2 == 0};
-      pools.push_back(std::make_unique<cpu::PagePool>(layout.page_bytes()));
-      rows.emplace_back(*pools.back(), layout, 0, 0);
+      rows.emplace_back(pools.of(layout.page_bytes()), layout, 0, 0);
       for (int64_t row = 0; row < past; row += 64) rows.back().append(some, 64);
     }
   }

@@ -1,24 +1,15 @@
 // Any bytes as a file of tokens, ours or llm.c's: refused with an Error, or every token and document end may
 // be read.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "answer.h"
+#include "bytes_as_file.h"
 #include "data/token_stream.h"
 
 namespace onceover {
 namespace {
-
-// A path under which the bytes are found, without a disk.
-std::string path_of(const uint8_t* data, size_t size) {
-  static const int file = memfd_create("input", 0);
-  if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
-  return "/proc/self/fd/" + std::to_string(file);
-}
 
 void read_all(const TokenStream& stream) {
   std::vector<int32_t> tokens(stream.size());

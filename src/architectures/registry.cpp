@@ -112,6 +112,7 @@ const Architecture& find_architecture(const std::string& name, const std::string
 
 Plan build(const Config& config, const Run& run) {
   const Architecture& architecture = find_architecture(config.architecture, "config");
+  if (run.loops < 0) throw Error("cannot run {} loops", run.loops);
   const int loops = run.loops > 0 ? run.loops : config.num_loops;
   check_loops(architecture, config, loops);
   Builder builder;

@@ -35,8 +35,13 @@ struct BatchEngine::Progress {
 BatchEngine::BatchEngine(PlanAtDepth plan_at_depth, std::shared_ptr<const InferenceWeights> weights,
                          const EngineOptions& options)
     : plan_at_depth_(std::move(plan_at_depth)), options_(options), weights_(std::move(weights)) {
-  if (options.chunk_tokens < 1)
-    throw Error("chunk_tokens must be at least 1, found {}", options.chunk_tokens);
+  constexpr int64_t most_rows = int64_t{1} << 30;
+  if (options.chunk_tokens < 1 || options.chunk_tokens > most_rows)
+    throw Error("chunk_tokens must be 1 to {}, found {}", most_rows, options.chunk_tokens);
+  if (options.spare_rows < 0 || options.spare_rows > most_rows)
+    throw Error("spare_rows must be 0 to {}, found {}", most_rows, options.spare_rows);
+  if (options.max_kv_bytes < 0)
+    throw Error("max_kv_bytes must not be negative, found {}", options.max_kv_bytes);
   const Plan& plan = at_depth(0).plan;
   vocabulary_ = plan.steps[plan.logits].width;
 }
@@ -113,6 +118,7 @@ void BatchEngine::make_room(int64_t bytes) {
                 kv_bytes(), bytes, options_.max_kv_bytes);
   }
   if (bytes > options_.max_kv_bytes - kv_held_bytes()) pools_.trim();
+  pools_.hold_at_most(options_.max_kv_bytes - (kv_bytes() - pools_.used_bytes()));
 }
 
 void BatchEngine::check(std::span<const Part> parts) const {

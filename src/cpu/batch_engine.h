@@ -27,11 +27,12 @@ namespace onceover::cpu {
 KvType kv_type(std::string_view name);
 
 struct EngineOptions {
-  int64_t chunk_tokens = 256;
+  int64_t chunk_tokens = 256;  // 1 to 2^30
   KvType kv = KvType::F32;
   // Keys, values and retention matrices of all sequences.
   int64_t max_kv_bytes = std::numeric_limits<int64_t>::max();
-  // Rows that windows keep beyond those they show, so that truncate() can go so far back.
+  // Rows that windows keep beyond those they show, so that truncate() can go so far back; at most
+  // 2^30.
   int64_t spare_rows = 0;
 };
 
@@ -39,7 +40,7 @@ using SequenceId = int64_t;
 
 class BatchEngine {
  public:
-  // Error when the weights are not those of the plan.
+  // Error when the weights are not those of the plan, or an option is out of range.
   BatchEngine(PlanAtDepth plan_at_depth, std::shared_ptr<const InferenceWeights> weights,
               const EngineOptions& options = {});
 

@@ -36,7 +36,7 @@ std::byte* PagedRows::writable(int64_t page) {
   if (index == pages_.size()) {
     pages_.push_back(pool_->take());
     address_.push_back(pages_.back().get());
-  } else if (pages_[index].use_count() > 1) {
+  } else if (pages_[index].is_shared()) {
     Page own = pool_->take();
     std::memcpy(own.get(), pages_[index].get(), static_cast<size_t>(layout_.page_bytes()));
     pages_[index] = std::move(own);
@@ -59,12 +59,14 @@ void PagedRows::append(kernels::Input rows, int64_t count) {
 
 int64_t PagedRows::pages_to_take(int64_t count, int64_t piece) const {
   const bool partial = rows_ % page_rows != 0 && !pages_.empty();
-  const int64_t copied = partial && pages_.back().use_count() > 1 ? 1 : 0;
+  const int64_t copied = partial && pages_.back().is_shared() ? 1 : 0;
   const int64_t grown = pages_for(rows_ + count) - std::max(end_page(), rows_ / page_rows);
   if (window_ == 0) return copied + grown;
   // Most are held when the last row of a piece stands in a page whose first rows are in flight, too.
   const int64_t most = pages_for(window_ - 1 + spare_ + std::min(count, piece)) + 1;
-  return copied + std::min(grown, std::max<int64_t>(0, most - std::ssize(pages_)));
+  // A shared page that is dropped does not go back to the pool.
+  const auto own = std::ranges::count_if(pages_, [](const Page& page) { return !page.is_shared(); });
+  return std::min(copied + grown, std::max<int64_t>(0, most - own));
 }
 
 void PagedRows::truncate(int64_t rows) {

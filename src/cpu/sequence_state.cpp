@@ -7,7 +7,7 @@
 namespace onceover::cpu {
 
 PagePool& PagePools::of(int64_t page_bytes) {
-  return pools_.try_emplace(page_bytes, page_bytes).first->second;
+  return pools_.try_emplace(page_bytes, page_bytes, *room_).first->second;
 }
 
 int64_t PagePools::used_bytes() const {

@@ -17,8 +17,11 @@ class PagePools {
   int64_t used_bytes() const;
   int64_t held_bytes() const;
   void trim();
+  // Slabs that would be beyond it together have one page.
+  void hold_at_most(int64_t bytes) { room_->most = bytes; }
 
  private:
+  std::unique_ptr<PoolRoom> room_ = std::make_unique<PoolRoom>();
   std::map<int64_t, PagePool> pools_;
 };
 

@@ -22,7 +22,7 @@ struct Feeding {
 
 // Feeds every sequence some tokens at once, with the logits of some of the last.
 void feed_some(BatchEngine& engine, std::vector<Feeding>& all, FreshRandom& random,
-               const KvTolerance& tolerance) {
+               const Tolerance& tolerance) {
   std::vector<BatchEngine::Part> parts;
   std::vector<Feeding*> fed;
   for (Feeding& f : all) {
@@ -58,7 +58,7 @@ TEST_P(BatchParity, SequencesAtDifferentPositionsEqualTheOracle) {
         all.push_back({engine.open(), tokens, ExpectedLogits(subject, tokens)});
       }
       while (std::ranges::any_of(all, [](const Feeding& f) { return f.fed < std::ssize(f.tokens); })) {
-        feed_some(engine, all, random, kv);
+        feed_some(engine, all, random, kv.logits);
         if (HasFatalFailure()) return;
       }
     }

@@ -7,6 +7,7 @@
 
 #include "architectures/registry.h"
 #include "cpu/batch_engine.h"
+#include "cpu/tolerances.h"
 #include "support/models.h"
 #include "support/oracle.h"
 #include "support/random.h"
@@ -18,18 +19,6 @@ inline std::shared_ptr<const InferenceWeights> packed(const Plan& plan, const re
   for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
   return std::make_shared<InferenceWeights>(plan, WeightFormat::F32, single);
 }
-
-// How far an engine's logits may be from the oracle's, over the largest of them: this much, and some times
-// what moving the weights by a rounding changes, which is how sharply the logits of that row turn on
-// anything. A rounded key may send a row to another expert, so routed plans are compared in f32 alone.
-struct KvTolerance {
-  KvType type;
-  const char* name;
-  double logits, times_moved;
-};
-constexpr KvTolerance kv_tolerances[] = {
-    {KvType::F32, "f32", 1e-5, 5}, {KvType::F16, "f16", 2e-2, 1 << 10}, {KvType::Q8, "q8", 0.5, 1 << 14}};
-constexpr KvTolerance in_f32 = kv_tolerances[0];
 
 // The tiny models that take prompts of any length: not those with a table of positions.
 inline std::vector<test::Model> unbounded_models() {
@@ -53,14 +42,12 @@ class Subject {
 
   const test::Model& model() const { return model_; }
   int vocabulary() const { return model_.config.vocab_size; }
+  const reference::Weights& weights() const { return weights_; }
 
   // 0 loops = those of the model.
   Plan plan(int loops = 0) const { return loops == 0 ? model_.plan : build(model_.config, Run{loops}); }
   BatchEngine engine(const EngineOptions& options = {}) const {
     return BatchEngine([this](int loops) { return plan(loops); }, packed_, options);
-  }
-  test::ExactLogits exact(std::span<const int32_t> tokens, int loops = 0) const {
-    return {plan(loops), weights_, tokens};
   }
 
  private:
@@ -73,11 +60,12 @@ class Subject {
 class ExpectedLogits {
  public:
   ExpectedLogits(const Subject& subject, std::span<const int32_t> tokens, int loops = 0)
-      : exact_(subject.exact(tokens, loops)) {}
+      : ExpectedLogits(test::ExactLogits(subject.plan(loops), subject.weights(), tokens)) {}
+  explicit ExpectedLogits(test::ExactLogits exact) : exact_(std::move(exact)) {}
 
-  void expect_near(std::span<const float> found, int64_t row, const KvTolerance& tolerance = in_f32) const {
-    ASSERT_LT(test::relative_difference(found, exact_.row(row)),
-              tolerance.logits + tolerance.times_moved * exact_.moved(row))
+  void expect_near(std::span<const float> found, int64_t row,
+                   const Tolerance& tolerance = test::in_single_precision) const {
+    ASSERT_LT(test::relative_difference(found, exact_.row(row)), exact_.allowed(row, tolerance))
         << "row " << row;
   }
 

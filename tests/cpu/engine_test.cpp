@@ -6,9 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "support/models.h"
-#include "support/oracle.h"
-#include "support/random.h"
+#include "cpu/batch_support.h"
 
 namespace onceover::cpu {
 namespace {
@@ -17,15 +15,7 @@ using test::FreshRandom;
 using test::Model;
 
 InferenceEngine make_engine(const Model& model, const reference::Weights& weights) {
-  std::vector<std::vector<float>> single;
-  for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
-  return InferenceEngine(model.plan,
-                         std::make_shared<InferenceWeights>(model.plan, WeightFormat::F32, single));
-}
-
-void expect_near(std::span<const float> found, const test::ExactLogits& exact, int64_t token) {
-  ASSERT_LT(test::relative_difference(found, exact.row(token)), exact.single_precision(token))
-      << "token " << token;
+  return InferenceEngine(model.plan, packed(model.plan, weights));
 }
 
 class EngineParity : public testing::TestWithParam<Model> {};
@@ -35,7 +25,7 @@ TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(60, model.config.vocab_size);
-  const test::ExactLogits exact(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
   for (int round = 0; round < 3; round++) {
     engine.reset();
@@ -44,7 +34,7 @@ TEST_P(EngineParity, LogitsAfterAnyPiecesEqualTheOracles) {
       const auto logits = engine.feed(std::span(tokens).subspan(fed, piece));
       fed += piece;
       ASSERT_EQ(engine.tokens(), fed);
-      expect_near(logits, exact, fed - 1);
+      expected.expect_near(logits, fed - 1);
     }
   }
 }
@@ -54,9 +44,9 @@ TEST_P(EngineParity, OneTokenAtATimeEqualsOnePass) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const test::ExactLogits exact(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
-  for (int64_t i = 0; i < 40; i++) expect_near(engine.feed(std::span(tokens).subspan(i, 1)), exact, i);
+  for (int64_t i = 0; i < 40; i++) expected.expect_near(engine.feed(std::span(tokens).subspan(i, 1)), i);
 }
 
 TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
@@ -64,14 +54,14 @@ TEST_P(EngineParity, LogitsOfEveryTokenEqualTheOracles) {
   const Model& model = GetParam();
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(40, model.config.vocab_size);
-  const test::ExactLogits exact(model.plan, weights, tokens);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
   InferenceEngine engine = make_engine(model, weights);
   engine.feed(std::span(tokens).first(7));
   const auto logits = engine.feed_all(std::span(tokens).subspan(7));
   ASSERT_EQ(std::ssize(logits), 33 * model.config.vocab_size);
   ASSERT_EQ(engine.tokens(), 40);
   for (int64_t i = 0; i < 33; i++)
-    expect_near(logits.subspan(i * model.config.vocab_size, model.config.vocab_size), exact, 7 + i);
+    expected.expect_near(logits.subspan(i * model.config.vocab_size, model.config.vocab_size), 7 + i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EngineParity, testing::ValuesIn(test::tiny_models()),
@@ -83,12 +73,12 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   const auto weights = test::random_weights(model.plan, random.seed());
   const auto tokens = random.tokens(2 * EngineOptions{}.chunk_tokens + 9, model.config.vocab_size);
   InferenceEngine engine = make_engine(model, weights);
-  const test::ExactLogits exact(model.plan, weights, tokens);
-  expect_near(engine.feed(tokens), exact, std::ssize(tokens) - 1);
+  const ExpectedLogits expected(test::ExactLogits(model.plan, weights, tokens));
+  expected.expect_near(engine.feed(tokens), std::ssize(tokens) - 1);
   engine.reset();
   const auto all = engine.feed_all(tokens);
   for (int64_t i = 0; i < std::ssize(tokens); i++)
-    expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), exact, i);
+    expected.expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), i);
 }
 
 TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {

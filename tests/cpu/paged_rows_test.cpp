@@ -37,7 +37,8 @@ class PagedRowsOfWindow : public testing::TestWithParam<int> {};
 TEST_P(PagedRowsOfWindow, HoldsWhatTheLastRowsCanSeeAndTakesNoMorePagesThanItSaid) {
   test::FreshRandom random;
   const int window = GetParam();
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, window, 0);
   for (int call = 0; call < 300; call++) {
     const int64_t count = random.between(1, call % 10 == 0 ? 200 : 4), before = rows.rows();
@@ -59,7 +60,8 @@ TEST_P(PagedRowsOfWindow, HoldsWhatTheLastRowsCanSeeAndTakesNoMorePagesThanItSai
 INSTANTIATE_TEST_SUITE_P(Windows, PagedRowsOfWindow, testing::Values(0, 1, 2, 7, 64, 65, 100));
 
 TEST(PagedRows, ACopySharesPagesUntilOneIsWritten) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 0, 0);
   append(rows, 100);
   PagedRows copy = rows;
@@ -74,8 +76,32 @@ TEST(PagedRows, ACopySharesPagesUntilOneIsWritten) {
   expect_rows(copy, 100, 101, 0.5F);
 }
 
+// What a ring drops goes back only when the copy drops it, too.
+TEST(PagedRows, AWindowThatSharesItsPagesTakesNoMoreThanItSaid) {
+  test::FreshRandom random;
+  for (int round = 0; round < 100; round++) {
+    PoolRoom room;
+    PagePool pool(layout.page_bytes(), room);
+    PagedRows rows(pool, layout, static_cast<int>(random.between(1, 200)), random.between(0, 100));
+    append(rows, random.between(1, 300));
+    rows.drop_unseen();
+    PagedRows copy = rows;
+    if (random.between(0, 1) == 0) append(copy, random.between(1, 100));
+    for (int call = 0; call < 5; call++) {
+      const int64_t count = random.between(1, 400), piece = random.between(1, 100), used = pool.used_bytes();
+      const int64_t allowed = rows.pages_to_take(count, piece) * layout.page_bytes();
+      for (int64_t done = 0; done < count; done += piece) {
+        append(rows, std::min(piece, count - done));
+        ASSERT_LE(pool.used_bytes(), used + allowed) << "round " << round << ", call " << call;
+        rows.drop_unseen();
+      }
+    }
+  }
+}
+
 TEST(PagedRows, RowsForgottenAreWrittenAnew) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 0, 0);
   append(rows, 200);
   rows.truncate(70);
@@ -86,7 +112,8 @@ TEST(PagedRows, RowsForgottenAreWrittenAnew) {
 }
 
 TEST(PagedRows, SpareRowsLetAWindowGoBack) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   PagedRows rows(pool, layout, 64, 100);
   append(rows, 1000);
   rows.drop_unseen();
@@ -95,7 +122,8 @@ TEST(PagedRows, SpareRowsLetAWindowGoBack) {
 }
 
 TEST(PagePool, KeepsPagesForTheNextTakerUntilTrimmed) {
-  PagePool pool(layout.page_bytes());
+  PoolRoom room;
+  PagePool pool(layout.page_bytes(), room);
   Page first = pool.take();
   std::fill_n(first.get(), layout.page_bytes(), std::byte{7});
   first.reset();
@@ -103,9 +131,27 @@ TEST(PagePool, KeepsPagesForTheNextTakerUntilTrimmed) {
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
   const Page second = pool.take();
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
-  EXPECT_EQ(*second, std::byte{0});
+  EXPECT_EQ(*second.get(), std::byte{0});
   pool.trim();
   EXPECT_EQ(pool.held_bytes(), layout.page_bytes());
+}
+
+// Slabs double; where there is no room for that, they have one page.
+TEST(PagePool, PoolsHoldNoMorePagesThanTheirRoomWhileTheirPagesFit) {
+  const int64_t size = layout.page_bytes();
+  PoolRoom room{.most = 10 * size};
+  PagePool pool(size, room), other(2 * size, room);
+  std::vector<Page> pages;
+  for (int i = 0; i < 4; i++) pages.push_back(pool.take());
+  for (int i = 0; i < 3; i++) pages.push_back(other.take());
+  EXPECT_EQ(room.held, 10 * size);
+  EXPECT_EQ(pool.held_bytes() + other.held_bytes(), room.held);
+  pages.push_back(pool.take());
+  EXPECT_EQ(room.held, 11 * size);
+  pages.clear();
+  pool.trim();
+  other.trim();
+  EXPECT_EQ(room.held, 0);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Inference on packed weights against the oracle on the numbers that they stand for: what is left is the
-// rounding of activations. The table of tolerances is that of docs/quantised-format.md.
+// rounding of activations.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "cpu/engine.h"
+#include "cpu/tolerances.h"
 #include "support/models.h"
 #include "support/oracle.h"
 #include "support/random.h"
@@ -14,17 +15,6 @@ namespace {
 
 using test::FreshRandom;
 using test::Model;
-
-struct Tolerance {
-  WeightFormat format;
-  double rounding;  // of an activation, relative to the largest of its 32
-};
-
-constexpr Tolerance tolerances[] = {{WeightFormat::F32, 1.2e-7},
-                                    {WeightFormat::BF16, 1.2e-7},
-                                    {WeightFormat::F16, 1.2e-7},
-                                    {WeightFormat::Q8, 1.6e-5},
-                                    {WeightFormat::Q4, 4e-3}};
 
 // The numbers of every weight, as the engine has them.
 reference::Weights stored_numbers(const Plan& plan, const InferenceWeights& weights) {
@@ -58,7 +48,7 @@ TEST_P(WeightFormats, EqualTheOracleOnTheStoredNumbers) {
   const auto tokens = random.tokens(50, model.config.vocab_size);
   std::vector<std::vector<float>> single;
   for (const auto& weight : weights) single.emplace_back(weight.begin(), weight.end());
-  for (const Tolerance& t : tolerances) {
+  for (const WeightTolerance& t : weight_tolerances) {
     const auto packed = std::make_shared<InferenceWeights>(model.plan, t.format, single);
     const auto numbers = stored_numbers(model.plan, *packed);
     const test::ExactLogits exact(model.plan, numbers, tokens);
@@ -67,9 +57,7 @@ TEST_P(WeightFormats, EqualTheOracleOnTheStoredNumbers) {
     for (int64_t piece : random.split(50)) {
       const auto logits = engine.feed(std::span(tokens).subspan(fed, piece));
       fed += piece;
-      // How much the logits of this model make of a rounding of its weights.
-      const double conditioning = exact.moved(fed - 1) / 6e-8;
-      ASSERT_LT(test::relative_difference(logits, exact.row(fed - 1)), 4 * t.rounding * (10 + conditioning))
+      ASSERT_LT(test::relative_difference(logits, exact.row(fed - 1)), exact.allowed(fed - 1, t.logits()))
           << "format " << weight_format_name(t.format) << " token " << fed - 1;
     }
   }

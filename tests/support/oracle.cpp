@@ -55,11 +55,23 @@ double relative_difference(const reference::Vector& found, const reference::Vect
   return over_the_largest(found, expected);
 }
 
+namespace {
+
+std::vector<RowsOf> moved_logits(const Plan& plan, const reference::Weights& weights,
+                                 std::span<const int> tokens) {
+  std::vector<RowsOf> moved;
+  for (int draw = 0; draw < ExactLogits::moves; draw++)
+    moved.push_back(all_logits(plan, moved_by_rounding(weights, draw), tokens));
+  return moved;
+}
+
+}  // namespace
+
 ExactLogits::ExactLogits(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens)
-    : exact_(all_logits(plan, weights, tokens)) {
-  constexpr int moves = 3;
-  for (int draw = 0; draw < moves; draw++) {
-    const RowsOf rows = all_logits(plan, moved_by_rounding(weights, draw), tokens);
+    : ExactLogits(all_logits(plan, weights, tokens), moved_logits(plan, weights, tokens)) {}
+
+ExactLogits::ExactLogits(RowsOf exact, std::span<const RowsOf> moved) : exact_(std::move(exact)) {
+  for (const RowsOf& rows : moved) {
     for (const auto& [token, logits] : rows)
       moved_[token] = std::max(moved_[token], relative_difference(logits, exact_.at(token)));
   }

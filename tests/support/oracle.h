@@ -38,16 +38,28 @@ class Sequence {
 reference::RowsOf all_logits(const Plan& plan, const reference::Weights& weights,
                              std::span<const int> tokens);
 
-// Logits of every row, and for each row the largest change in them, over the largest of them, that several
+// How far a row may be from the oracle's: `base`, and some times what a rounding of the weights changes in
+// it.
+struct Tolerance {
+  double base, times_moved;
+};
+constexpr Tolerance in_single_precision{1e-5, 5};
+
+// Logits of rows, and for each row the largest change in them, over the largest of them, that several
 // moves of all weights by a rounding make: what the row turns on. One move alone may miss it by luck.
 class ExactLogits {
  public:
+  static constexpr int moves = 3;
+
+  // Of every row.
   ExactLogits(const Plan& plan, const reference::Weights& weights, std::span<const int> tokens);
+  // The rows of a pass, and those of passes with moved weights.
+  ExactLogits(reference::RowsOf exact, std::span<const reference::RowsOf> moved);
 
   const reference::Vector& row(int64_t token) const { return exact_.at(token); }
   double moved(int64_t token) const { return moved_.at(token); }
-  // What single precision may be off by: 1e-5, and five times what a rounding changes.
-  double single_precision(int64_t token) const { return 1e-5 + 5 * moved(token); }
+  double allowed(int64_t token, const Tolerance& t) const { return t.base + t.times_moved * moved(token); }
+  double single_precision(int64_t token) const { return allowed(token, in_single_precision); }
 
  private:
   reference::RowsOf exact_;
