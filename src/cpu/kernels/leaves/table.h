@@ -4,6 +4,7 @@
 #include "cpu/kernels/leaves/attention_backward.h"
 #include "cpu/kernels/leaves/attention_forward.h"
 #include "cpu/kernels/leaves/attention_paged.h"
+#include "cpu/kernels/leaves/pack_rows.h"
 #include "cpu/kernels/leaves/packed.h"
 #include "cpu/kernels/leaves/retention.h"
 #include "cpu/kernels/leaves/retention_backward.h"
