@@ -21,7 +21,8 @@ constexpr KvTolerance kv_tolerances[] = {{KvType::F32, "f32", test::in_single_pr
                                          {KvType::Q8, "q8", {0.5, 1 << 14}}};
 
 // Keys and values in f32, the oracle on the numbers that the packed weights stand for: what is left is the
-// rounding of activations, relative to the largest of 32.
+// rounding of activations, relative to the largest of 32. In q8 and q4 such a rounding, too, may send a row
+// to another expert: plans with experts are compared in the other formats.
 struct WeightTolerance {
   WeightFormat format;
   double rounding;
