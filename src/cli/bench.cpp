@@ -231,10 +231,12 @@ Action bench_verb(CLI::App& app) {
       ->required();
   app.add_option("-w,--weights", flags->weights, "weight formats: f32, bf16, f16, q8, q4")
       ->delimiter(',')
+      ->check(CLI::IsMember(cpu::weight_format_names()).description(""))
       ->type_name("FORMAT,...")
       ->capture_default_str();
   app.add_option("--kv", flags->kv, "formats of keys and values: f32, f16, q8")
       ->delimiter(',')
+      ->check(CLI::IsMember(cpu::kv_type_names()).description(""))
       ->type_name("FORMAT,...")
       ->capture_default_str();
   app.add_option("-p,--n-prompt", flags->prompts, "lengths of prompts to read: 512, 8K; 0 = none")
@@ -254,9 +256,11 @@ Action bench_verb(CLI::App& app) {
       ->type_name("T,...");
   app.add_option("--sequences", flags->sequences, "sequences that run in one call")
       ->delimiter(',')
+      ->check(whole_number(1, 1 << 16))
       ->type_name("N,...");
   app.add_option("-t,--threads", flags->threads, "threads")
       ->delimiter(',')
+      ->check(whole_number(1, 1024))
       ->type_name("N,...")
       ->capture_default_str();
   app.add_option("-r,--repetitions", flags->repetitions, "runs of each test")

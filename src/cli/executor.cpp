@@ -134,7 +134,7 @@ void add_inference_options(CLI::App& app, ExecutorChoice& choice) {
       ->check(CLI::IsMember(cpu::weight_format_names()).description(""))
       ->type_name("FORMAT");
   app.add_option("--kv", choice.kv, "format of keys and values: f32, f16, q8")
-      ->check(CLI::IsMember({"f32", "f16", "q8"}).description(""))
+      ->check(CLI::IsMember(cpu::kv_type_names()).description(""))
       ->type_name("FORMAT")
       ->capture_default_str();
   app.add_option("--max-kv", choice.max_kv, "most bytes of keys and values: 500M, 2G; no limit when left out")

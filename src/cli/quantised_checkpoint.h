@@ -11,8 +11,8 @@ namespace onceover {
 // Whether state.json says that the weights are packed.
 bool is_quantised(const Checkpoint& checkpoint);
 
-// Maps the weights; `keep` keeps the checkpoint open. Error for another version, another plan, or tensors
-// that do not fit.
+// Maps the weights; `keep` keeps the checkpoint open. Error for another version, or tensors that do not
+// fit the plan's weights.
 std::shared_ptr<const cpu::InferenceWeights> open_quantised(const Checkpoint* checkpoint, const Plan& plan,
                                                             std::shared_ptr<const void> keep);
 

@@ -10,13 +10,6 @@
 
 namespace onceover::cpu {
 
-KvType kv_type(std::string_view name) {
-  if (name == "f32") return KvType::F32;
-  if (name == "f16") return KvType::F16;
-  if (name == "q8") return KvType::Q8;
-  throw Error("unknown format of keys and values '{}'; expected f32, f16 or q8", name);
-}
-
 // A part of a call, so many of its tokens taken.
 struct BatchEngine::Progress {
   Sequence* sequence;
@@ -64,6 +57,7 @@ DepthPlan& BatchEngine::at_depth(int loops) {
 const BatchEngine::Sequence& BatchEngine::find(SequenceId id) const {
   const auto found = sequences_.find(id);
   if (found == sequences_.end()) throw Error("no sequence {} is open", id);
+  if (found->second.torn) throw Error("sequence {} is torn by a call that failed: it can only be closed", id);
   return found->second;
 }
 
@@ -86,8 +80,7 @@ SequenceId BatchEngine::fork(SequenceId id) {
 }
 
 void BatchEngine::close(SequenceId id) {
-  find(id);
-  sequences_.erase(id);
+  if (sequences_.erase(id) == 0) throw Error("no sequence {} is open", id);
 }
 
 void BatchEngine::truncate(SequenceId id, int64_t tokens) { find(id).state.truncate(tokens); }
@@ -152,19 +145,23 @@ std::span<const float> BatchEngine::run(std::span<const Part> parts) {
     Sequence& sequence = find(part.sequence);
     work[sequence.plan].push_back({&sequence, part, logits_.data() + rows * vocabulary_});
     rows += part.logit_rows;
+    sequence.torn = true;
   }
   for (auto& [plan, progress] : work) {
     while (!progress.empty()) run_pass(*plan, progress);
   }
+  for (const Part& part : parts) sequences_.at(part.sequence).torn = false;
   return logits_;
 }
 
 void BatchEngine::pretend(SequenceId id, int64_t tokens) {
-  SequenceState& state = find(id).state;
+  Sequence& sequence = find(id);
+  if (tokens < 0) throw Error("expected a number of tokens, found {}", tokens);
+  require_positions(sequence.plan->plan, sequence.state.tokens() + tokens);
+  make_room(sequence.state.bytes_to_take(tokens, options_.chunk_tokens));
   for (int64_t left = tokens; left > 0;) {
     const int64_t count = std::min(options_.chunk_tokens, left);
-    make_room(state.bytes_to_take(count, count));
-    state.append_zeros(count);
+    sequence.state.append_zeros(count);
     left -= count;
   }
 }
@@ -219,14 +216,16 @@ SequenceId BatchEngine::restore(const std::filesystem::path& path) {
   const StateFile file(path);
   file.require_kv(options_.kv);
   file.require_weights(weights_identity());
+  const int64_t tokens = file.header().tokens;
   DepthPlan& plan = at_depth(static_cast<int>(file.header().loops));
   file.require_plan(plan.fingerprint);
+  require_positions(plan.plan, tokens);
   Sequence made{&plan, static_cast<int>(file.header().loops),
                 SequenceState(plan, pools_, options_.spare_rows)};
-  const int64_t bytes = made.state.stored_bytes(file.header().tokens);
+  const int64_t bytes = made.state.stored_bytes(tokens);
   file.require_size(bytes);
   make_room(bytes);
-  file.read(made.state.restart(file.header().tokens));
+  file.read(made.state.restart(tokens));
   return add(std::move(made));
 }
 

@@ -14,17 +14,14 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "cpu/batch_pass.h"
 #include "cpu/inference_weights.h"
+#include "cpu/kv_type.h"
 #include "execution/training_executor.h"
 
 namespace onceover::cpu {
-
-// "f32", "f16" or "q8"; Error for another name, naming these.
-KvType kv_type(std::string_view name);
 
 struct EngineOptions {
   int64_t chunk_tokens = 256;  // 1 to 2^30
@@ -61,7 +58,8 @@ class BatchEngine {
   };
   // Appends the tokens of each part. Returns the logits, [rows asked for, vocabulary], part after part, valid
   // until the next call. Error, with every state unchanged, for a token outside the vocabulary, a sequence
-  // that occurs twice, logit_rows out of range, or more bytes than max_kv_bytes.
+  // that occurs twice, logit_rows out of range, or more bytes than max_kv_bytes. Where memory for anything
+  // else runs out (std::bad_alloc) the sequences of the call are torn: all they can do is be closed.
   std::span<const float> run(std::span<const Part> parts);
 
   // Appends the state of so many tokens without running the model: keys, values and matrices are zeros. For
@@ -83,8 +81,8 @@ class BatchEngine {
 
   // A sequence's state as a file (docs/state-format.md).
   void save(SequenceId, const std::filesystem::path&) const;
-  // A new sequence from it. Error naming the file for another model, other weights, another KvType, damage,
-  // and more bytes than max_kv_bytes.
+  // A new sequence from it. Error for another model, other weights, another KvType and damage, naming the
+  // file, and for more bytes than max_kv_bytes.
   SequenceId restore(const std::filesystem::path&);
 
  private:
@@ -92,6 +90,7 @@ class BatchEngine {
     DepthPlan* plan;
     int asked_loops;
     SequenceState state;
+    bool torn = false;
   };
   struct Progress;
 

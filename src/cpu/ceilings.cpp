@@ -11,6 +11,13 @@
 #include "cpu/kernels/leaves.h"
 
 namespace onceover::cpu {
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 namespace {
 
 typedef float v8 __attribute__((vector_size(32)));
@@ -45,16 +52,6 @@ float chains_avx2(float seed) { return chains_portable(seed); }
 
 bool has_avx2() { return false; }
 #endif
-
-}  // namespace
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-namespace {
 
 // What all threads do in a second of `clock`, best of three. `share(thread)` does `work` units.
 template <class Clock, class Share>

@@ -57,19 +57,22 @@ std::optional<PackedShape> packed_shape(const Plan& plan, WeightId id, WeightFor
                      use == Use::Stack ? spec.shape[0] : 1};
 }
 
+int64_t InferenceWeights::bytes_of(WeightId id) const {
+  return shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
+}
+
 InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format)
     : format_(format), specs_(plan.weights), table_{&specs_, {}, {}} {
   kernels::Carver part{nullptr};
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
     shapes_.push_back(packed_shape(plan, id, format));
-    const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
+    const int64_t bytes = bytes_of(id);
     bytes_ += bytes;
     part.take((bytes + 3) / 4);
   }
   part = {arena_.reserve(part.used)};
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
-    const int64_t floats = shapes_[id] ? (shapes_[id]->bytes() + 3) / 4 : specs_[id].elements();
-    parts_.push_back(part.take(floats));
+    parts_.push_back(part.take((bytes_of(id) + 3) / 4));
     table_.data.push_back(shapes_[id] ? nullptr : parts_[id]);
     table_.packed.push_back(shapes_[id] ? shapes_[id]->matrix : kernels::PackedMatrix{});
     if (shapes_[id]) table_.packed[id].data = reinterpret_cast<std::byte*>(parts_[id]);
@@ -133,7 +136,7 @@ InferenceWeights::InferenceWeights(const Plan& plan, WeightFormat format, const 
   for (WeightId id = 0; id < std::ssize(specs_); ++id) {
     const std::string& name = specs_[id].name;
     shapes_.push_back(packed_shape(plan, id, format));
-    const int64_t bytes = shapes_[id] ? shapes_[id]->bytes() : specs_[id].elements() * 4;
+    const int64_t bytes = bytes_of(id);
     const auto found = tensors.find(name);
     if (found == tensors.end()) throw Error("{}: tensor '{}' is missing", where, name);
     const TensorView& tensor = found->second;

@@ -62,6 +62,7 @@ class InferenceWeights {
  private:
   InferenceWeights(const Plan& plan, WeightFormat format);  // with storage, unfilled
   std::span<const std::byte> stored(WeightId id) const;
+  int64_t bytes_of(WeightId id) const;
 
   WeightFormat format_;
   std::vector<WeightSpec> specs_;

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "cpu/kv_type.h"
 
 namespace onceover::cpu {
 namespace {
@@ -17,7 +18,6 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::array<char, 8> magic = {'O', 'N', 'C', 'E', 'S', 'E', 'Q', '\n'};
 constexpr uint32_t version = 1;
 constexpr int64_t max_loops = 1024, max_tokens = int64_t{1} << 30;
-constexpr const char* kv_names[] = {"f32", "f16", "q8"};
 
 struct RawHeader {
   std::array<char, 8> magic;
@@ -33,7 +33,6 @@ uint64_t hash_of(const RawHeader& raw) {
   return hash64(std::as_bytes(std::span(&raw, 1)).first(offsetof(RawHeader, header_hash)));
 }
 
-// "version", for the message.
 void require_range(const std::filesystem::path& path, const char* what, int64_t value, int64_t most) {
   if (value < 0 || value > most)
     throw Error("{}: expected 0 to {} {}, found {}", path.string(), most, what, value);
@@ -69,7 +68,7 @@ StateFile::StateFile(const std::filesystem::path& path) : file_(path) {
   if (raw.magic != magic) throw Error("{}: not the state of a sequence", name);
   if (raw.version != version) throw Error("{}: expected version {}, found {}", name, version, raw.version);
   if (raw.header_hash != hash_of(raw)) throw Error("{}: the header is damaged", name);
-  require_range(path, "as the type of keys and values", raw.kv, std::ssize(kv_names) - 1);
+  require_range(path, "as the type of keys and values", raw.kv, std::ssize(kv_type_names()) - 1);
   require_range(path, "loops", raw.loops, max_loops);
   require_range(path, "tokens", raw.tokens, max_tokens);
   header_ = {static_cast<KvType>(raw.kv), raw.plan, raw.weights, raw.loops, raw.tokens};
@@ -78,8 +77,8 @@ StateFile::StateFile(const std::filesystem::path& path) : file_(path) {
 
 void StateFile::require_kv(KvType kv) const {
   if (kv == header_.kv) return;
-  throw Error("{}: expected keys and values in {}, found {}", file_.path().string(),
-              kv_names[static_cast<size_t>(kv)], kv_names[static_cast<size_t>(header_.kv)]);
+  throw Error("{}: expected keys and values in {}, found {}", file_.path().string(), kv_type_name(kv),
+              kv_type_name(header_.kv));
 }
 
 void StateFile::require_weights(uint64_t identity) const {

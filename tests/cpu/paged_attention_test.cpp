@@ -208,5 +208,21 @@ TEST(PagedAttention, ANumberThatIsNotFiniteShowsInEveryType) {
   }
 }
 
+TEST(PagedAttention, AKeyThatIsNotFiniteShowsAtAnyDepth) {
+  for (const KvType type : types) {
+    for (const int64_t depth : {1, 64, 513, 2000}) {  // in one chunk and in several
+      Matrix rows(depth, 32);
+      rows.at(depth / 2, 7) = NAN;
+      const Pages keys({32, 32, type, true}, rows), values({32, 32, type, false}, Matrix(depth, 32));
+      Matrix q(1, 32), y(1, 32);
+      q.at(0, 7) = 1;
+      const PagedCall call{shape_of(1, depth, 1, 1, 32, 32, 0), q.view(), keys.view(), values.view(),
+                           y.view()};
+      attend_paged({&call, 1});
+      EXPECT_TRUE(std::isnan(y.at(0, 3))) << depth;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace onceover::kernels

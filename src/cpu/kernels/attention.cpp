@@ -36,15 +36,15 @@ void attend_forward(const AttendShape& s, Input q, Input k, Input v, Output y, f
   const int64_t heads = s.sequences * s.kv_heads, items = heads * blocks;
   const int64_t scratch_floats = leaf.attend_forward_scratch(s, rows);
   const int threads = threads_for(2 * score_operations(s) * static_cast<double>(s.heads), items);
+  const ThreadScratch scratch(threads, scratch_floats);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(scratch_floats);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < items; ++item) {
       // The last rows see the most keys: they go first, so that no thread is left with a long one.
       const int64_t first = (blocks - 1 - item / heads) * rows, head = item % heads;
       leaf.attend_forward(call, head / s.kv_heads, head % s.kv_heads, first, std::min(first + rows, s.q_rows),
-                          scratch.data());
+                          scratch.mine());
     }
   }
 }
@@ -57,12 +57,12 @@ void attend_backward(const AttendShape& s, Input q, Input k, Input v, Input y, c
   const int64_t items = s.sequences * s.kv_heads;
   const int64_t scratch_floats = leaf.attend_backward_scratch(s);
   const int threads = threads_for(5 * score_operations(s) * static_cast<double>(s.heads), items);
+  const ThreadScratch scratch(threads, scratch_floats);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(scratch_floats);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < items; ++item) {
-      leaf.attend_backward(call, item / s.kv_heads, item % s.kv_heads, scratch.data());
+      leaf.attend_backward(call, item / s.kv_heads, item % s.kv_heads, scratch.mine());
     }
   }
 }

@@ -40,15 +40,15 @@ void many(const Leaves& leaf, const PackedMatrix& w, const PackedRows& x, Output
   const int64_t row_blocks = (x.groups() + groups_at_once - 1) / groups_at_once;
   const int64_t panel_blocks = (w.panels() + panels_at_once - 1) / panels_at_once;
   const int threads = threads_for(operations(x.rows(), w), row_blocks * panel_blocks);
+  const ThreadScratch scratch(threads, leaf.packed_scratch());
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(leaf.packed_scratch());
 #pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < row_blocks * panel_blocks; ++item) {
       const int64_t block = item / panel_blocks, panel = item % panel_blocks * panels_at_once;
       const int64_t first = x.groups() * block / row_blocks, end = x.groups() * (block + 1) / row_blocks;
       leaf.packed_many(w, panel, std::min(panels_at_once, w.panels() - panel), x, first, end - first, y,
-                       scratch.data());
+                       scratch.mine());
     }
   }
 }

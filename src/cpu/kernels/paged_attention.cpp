@@ -128,12 +128,12 @@ void attend_paged(std::span<const PagedCall> calls) {
   for (const PagedItem& item : division.items)
     scratch_floats = std::max(scratch_floats, leaf.attend_paged_scratch(item));
   const int threads = threads_for(2 * division.operations, items);
+  const ThreadScratch scratch(threads, scratch_floats);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(scratch_floats);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t i = 0; i < items; ++i)
-      leaf.attend_paged(division.items[static_cast<size_t>(i)], scratch.data());
+      leaf.attend_paged(division.items[static_cast<size_t>(i)], scratch.mine());
 #pragma omp for schedule(dynamic, 1)
     for (int64_t i = 0; i < chunked; ++i)
       combine(leaf, division.chunked[static_cast<size_t>(i)], division.partials());

@@ -18,12 +18,12 @@ void retain_forward(const RetainShape& s, Input q, Input k, Input v, Input decay
   const Leaves& leaf = leaves();
   const int64_t items = s.sequences * s.heads, scratch_floats = leaf.retain_forward_scratch(s);
   const int threads = threads_for(4 * state_operations(s), items);
+  const ThreadScratch scratch(threads, scratch_floats);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(scratch_floats);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < items; ++item) {
-      leaf.retain_forward(call, item / s.heads, item % s.heads, scratch.data());
+      leaf.retain_forward(call, item / s.heads, item % s.heads, scratch.mine());
     }
   }
 }
@@ -43,12 +43,12 @@ void retain_backward(const RetainShape& s, Input q, Input k, Input v, Input deca
   const Leaves& leaf = leaves();
   const int64_t items = s.sequences * s.heads, scratch_floats = leaf.retain_backward_scratch(s);
   const int threads = threads_for(10 * state_operations(s), items);
+  const ThreadScratch scratch(threads, scratch_floats);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Buffer scratch(scratch_floats);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < items; ++item) {
-      leaf.retain_backward(call, item / s.heads, item % s.heads, scratch.data());
+      leaf.retain_backward(call, item / s.heads, item % s.heads, scratch.mine());
     }
   }
 }

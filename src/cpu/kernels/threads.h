@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cpu/kernels/buffer.h"
+
 namespace onceover::kernels {
 
 // Threads worth waking for `operations` scalar operations in `items` independent pieces: one below 2^17
@@ -14,6 +16,19 @@ inline int threads_for(double operations, int64_t items) {
   if (operations < 131072 || items < 2 || omp_in_parallel()) return 1;
   return static_cast<int>(std::min<int64_t>(omp_get_max_threads(), items));
 }
+
+// Scratch of every thread of a parallel region, taken before it: memory that runs out inside would end the
+// program.
+class ThreadScratch {
+ public:
+  ThreadScratch(int threads, int64_t floats) : floats_(whole_lines(floats)), buffer_(threads * floats_) {}
+
+  float* mine() const { return buffer_.data() + omp_get_thread_num() * floats_; }
+
+ private:
+  int64_t floats_;
+  Buffer buffer_;
+};
 
 // Rows summed together before partial sums meet: reductions over rows go block by block, whatever the thread
 // count.

@@ -336,12 +336,12 @@ ONCEOVER_LEAF void combine_partials(int64_t parts, int64_t width, const float* p
   for (int64_t j = 0; j < width; ++j) y[j] = 0;
   for (int64_t p = 0; p < parts; ++p) {
     const float* from = partial + p * stride;
-    if (!(from[width + 1] > 0)) continue;
+    if (from[width + 1] == 0) continue;
     const float factor = exp8(splat(from[width] - most))[0];
     total += from[width + 1] * factor;
     add_scaled(width, factor, from, y);
   }
-  const float divide = total > 0 ? 1 / total : 0;
+  const float divide = total == 0 ? 0 : 1 / total;
   for (int64_t j = 0; j < width; ++j) y[j] *= divide;
 }
 
