@@ -1,5 +1,7 @@
 #include "cli/executor.h"
 
+#include <omp.h>
+
 #include "analysis/cost.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -67,6 +69,7 @@ std::shared_ptr<const cpu::InferenceWeights> packed_weights(const ExecutorChoice
 
 std::unique_ptr<Engine> cpu_engine(const ExecutorChoice& choice, Plan plan, const EngineWeights& weights) {
   check_cpu(choice);
+  if (choice.threads > 0) omp_set_num_threads(choice.threads);
   cpu::EngineOptions options;
   options.kv = cpu::kv_type(choice.kv);
   if (!choice.max_kv.empty()) options.max_kv_bytes = parse_bytes(choice.max_kv, "--max-kv");
@@ -96,7 +99,8 @@ std::unique_ptr<Engine> torch_engine(const ExecutorChoice& choice, Plan plan, co
     throw UsageMistake("quantised weights, --weights, --kv and --max-kv need --executor cpu");
   std::vector<std::vector<float>> numbers;
   for (WeightId id = 0; id < std::ssize(plan.weights); ++id) numbers.push_back(weights.read(id));
-  return torch_module().make_engine(std::move(plan), std::move(numbers), {.device = choice.device});
+  return torch_module().make_engine(std::move(plan), std::move(numbers),
+                                    {.device = choice.device, .threads = choice.threads});
 }
 
 constexpr Machine machines[] = {{"cpu", cpu_trainer, planned_cpu_bytes, cpu_engine},
@@ -139,6 +143,9 @@ void add_inference_options(CLI::App& app, ExecutorChoice& choice) {
       ->capture_default_str();
   app.add_option("--max-kv", choice.max_kv, "most bytes of keys and values: 500M, 2G; no limit when left out")
       ->type_name("BYTES");
+  app.add_option("-t,--threads", choice.threads, "threads that compute; one for each core when left out")
+      ->check(whole_number(1, 1024))
+      ->type_name("N");
 }
 
 std::unique_ptr<TrainingExecutor> make_training_executor(const ExecutorChoice& choice,

@@ -18,6 +18,7 @@ struct ExecutorChoice {
   std::string name = "cpu", device = "cpu";
   // Of inference on the cpu executor. "" = as the model's file holds them.
   std::string weights = {}, kv = "f32", max_kv = {};
+  int threads = 0;  // of inference; 0 = one for each core
 };
 
 // The weights of a model for inference.
@@ -28,7 +29,7 @@ struct EngineWeights {
   std::shared_ptr<const cpu::InferenceWeights> packed;  // of a quantised checkpoint; read is then empty
 };
 
-// Declares --weights, --kv and --max-kv.
+// Declares --weights, --kv, --max-kv and --threads.
 void add_inference_options(CLI::App& app, ExecutorChoice& choice);
 
 // Declares --executor and --device.

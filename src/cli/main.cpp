@@ -97,6 +97,9 @@ int main(int argc, char** argv) {
   onceover::occupy_standard_streams();
   try {
     return onceover::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("onceover: not enough memory\n", stderr);
+    return 1;
   } catch (const std::exception& e) {
     // Messages quote names from files; a terminal must not obey what stands in them.
     constexpr size_t longest = 4096;

@@ -63,10 +63,16 @@ std::vector<int32_t> tokens_of_shards(const std::string& folder, const Tokenizer
   return tokens;
 }
 
+// Of the texts behind all tokens but the first: without the space that a tokeniser puts before a text.
 double bytes_of(std::span<const int32_t> tokens, const Tokenizer& tokenizer) {
   double bytes = 0;
-  for (const int32_t token : tokens) {
-    if (token < tokenizer.vocab_size()) bytes += static_cast<double>(tokenizer.piece_bytes(token).size());
+  bool starts = true;
+  for (size_t i = 0; i < tokens.size(); i++) {
+    const std::string_view piece =
+        tokens[i] < tokenizer.vocab_size() ? tokenizer.piece_bytes(tokens[i]) : std::string_view();
+    const bool put = starts && tokenizer.adds_leading_space() && piece.starts_with(' ');
+    if (i > 0) bytes += static_cast<double>(piece.size() - (put ? 1 : 0));
+    starts = piece.empty();  // a special token stands between texts
   }
   return bytes;
 }
@@ -127,7 +133,7 @@ void measure(const PerplexityFlags& flags) {
       },
       reference ? reference->engine.get() : nullptr);
   progress.finish();
-  print_losses(flags, losses, bytes_of(std::span(tokens).subspan(1), *model.tokenizer));
+  print_losses(flags, losses, bytes_of(tokens, *model.tokenizer));
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ constexpr size_t max_settings_bytes = size_t{1} << 20;
 TrainSettings read_settings(const std::string& file, const std::vector<std::string>& overrides) {
   TrainSettings settings = train_settings_from_toml(read_text_file(file, max_settings_bytes), file);
   for (const std::string& words : overrides) {
-    if (!words.starts_with("--")) throw UsageMistake("unexpected '{}': expected --section.key=value", words);
-    override_setting(settings, std::string_view(words).substr(2));
+    if (!words.starts_with("--"))
+      throw UsageMistake("unexpected '{}': expected --section.key=value, in one word", words);
+    const bool resumes = words.starts_with("--resume=");
+    override_setting(settings, (resumes ? "checkpoint." : "") + words.substr(2));
   }
   check_train_settings(settings, file);
   return settings;

@@ -231,8 +231,8 @@ void Trainer::add_validation(Record& record) const {
 
 void Trainer::throw_stopped(const Error& error) const {
   const auto last = folder_ ? folder_->last_checkpoint() : std::filesystem::path();
-  throw Error("training stopped after step {} of {}: {}; the newest checkpoint is {}", state_.step, steps_,
-              error.what(), last.empty() ? "none" : last.string());
+  throw Error("training stopped after step {} of {}: {}; {}", state_.step, steps_, error.what(),
+              last.empty() ? "there is no checkpoint" : "the newest checkpoint is " + last.string());
 }
 
 void Trainer::save() {

@@ -117,6 +117,24 @@ TEST(PerplexityOfTexts, ReadsFilesAndStandardInput) {
   EXPECT_EQ(input.out, file.out);
 }
 
+// The tokeniser puts a space before a text; it is not the text's.
+TEST(PerplexityOfTexts, CountsTheBytesOfTheTextsAlone) {
+  const TemporaryFolder folder;
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  ASSERT_EQ(run_program({"init", "transformer-tiny", path("tiny")}).status, 0);
+  auto config = nlohmann::json::parse(std::ifstream(folder / "tiny" / "config.json"));
+  config["vocab_size"] = 265;
+  std::ofstream(path("config.json")) << config;
+  ASSERT_EQ(run_program({"init", path("config.json"), path("model")}).status, 0);
+  std::ofstream(path("a")) << "ab ab";
+  std::ofstream(path("b")) << " b";
+  const std::string tokenizer = (test::source_folder() / "fuzz/corpus/llama2c_tokenizer/ok.bin").string();
+  const ProgramResult result = run_program(
+      {"perplexity", path("a"), path("b"), "--model", path("model"), "--tokenizer", tokenizer, "--json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["bytes"], 7);
+}
+
 TEST(PerplexityOfTexts, RefusesFaultyUse) {
   EXPECT_TRUE(
       contains(run_program({"perplexity"}).err, "expected text files or --shards FOLDER, found neither"));

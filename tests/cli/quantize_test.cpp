@@ -108,5 +108,16 @@ TEST(Bench, MeasuresAPresetInEveryForm) {
   EXPECT_NE(run_program({"bench", "-m", "nothing"}).status, 0);
 }
 
+TEST(Bench, RefusesWhatCannotBeMeasured) {
+  for (const char* flag : {"--threads", "--sequences", "--repetitions"}) {
+    for (const char* value : {"0", "-1", "99999999", "x"}) {
+      const ProgramResult result =
+          run_program({"bench", "-m", "yoco-u-tiny", "-p", "8", "-n", "1", flag, value});
+      EXPECT_EQ(result.status, 2) << flag << " " << value;
+      EXPECT_EQ(result.out, "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace onceover

@@ -138,6 +138,16 @@ int64_t milliseconds_to_checkpoint(const std::vector<std::string>& arguments,
       .count();
 }
 
+TEST(TrainVerb, TakesResumeForShort) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 500);
+  const auto arguments = plus(train_arguments(folder, (folder / "run").string()), {"--schedule.steps=2"});
+  ASSERT_EQ(run_program(plus(arguments, {"--resume=auto"})).status, 0);
+  const ProgramResult again = run_program(plus(arguments, {"--resume=never"}));
+  EXPECT_EQ(again.status, 1);
+  EXPECT_NE(again.err.find("holds a run already"), std::string::npos) << again.err;
+}
+
 TEST(KillSoak, FiftyKillsOfTheProgramLeaveTheSameModel) {
   constexpr int kills = 50;
   test::FreshRandom random;

@@ -10,10 +10,11 @@
 
 namespace onceover::kernels {
 
-// Threads worth waking for `operations` scalar operations in `items` independent pieces: one below 2^17
-// operations (a parallel region costs microseconds) and inside another parallel region.
+// Threads worth waking for `operations` scalar operations in `items` independent pieces: one below 2^19
+// operations and inside another parallel region. A region costs microseconds on an idle machine, and on a
+// busy one the wait until the slower thread gets a core.
 inline int threads_for(double operations, int64_t items) {
-  if (operations < 131072 || items < 2 || omp_in_parallel()) return 1;
+  if (operations < 524288 || items < 2 || omp_in_parallel()) return 1;
   return static_cast<int>(std::min<int64_t>(omp_get_max_threads(), items));
 }
 
