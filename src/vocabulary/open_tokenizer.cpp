@@ -25,11 +25,7 @@ std::unique_ptr<Tokenizer> owned(T tokenizer) {
       path.string(), describe_file(file.bytes()));
 }
 
-}  // namespace
-
-std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path) {
-  std::error_code unreadable;
-  if (std::filesystem::is_directory(path, unreadable)) return load_tokenizer(path);
+std::unique_ptr<Tokenizer> open_file(const std::filesystem::path& path) {
   const auto extension = path.extension();
   if (extension == ".json" && ByteTokenizer::wrote(path)) return owned(ByteTokenizer::load(path));
   if (extension == ".json") return owned(HuggingFaceTokenizer::load(path));
@@ -40,6 +36,29 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path) {
   if (extension == ".bin")
     return owned(tokenizer_of_llama2c(read_text_file(path, max_llama2c_bytes), path.string()));
   refuse(path);
+}
+
+// What the file is instead, where its first bytes tell; empty otherwise.
+std::string what_else(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::string looks = describe_bytes(file.bytes());
+  for (const char* usual : {"plain text", "JSON text", "binary data of no known format"})
+    if (looks == usual) return "";
+  return looks;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path) {
+  std::error_code unreadable;
+  if (std::filesystem::is_directory(path, unreadable)) return load_tokenizer(path);
+  try {
+    return open_file(path);
+  } catch (const Error& error) {
+    const std::string message = error.what(), looks = what_else(path);
+    if (looks.empty() || message.find(looks) != message.npos) throw;
+    throw Error("{} (this looks like {})", message, looks);
+  }
 }
 
 }  // namespace onceover

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "cpu/batch_support.h"
+#include "weights/dtype.h"
 
 namespace onceover::cpu {
 namespace {
@@ -79,6 +81,36 @@ TEST(Engine, PromptsLongerThanAChunkEqualOnePass) {
   const auto all = engine.feed_all(tokens);
   for (int64_t i = 0; i < std::ssize(tokens); i++)
     expected.expect_near(all.subspan(i * model.config.vocab_size, model.config.vocab_size), i);
+}
+
+// Positions and angles in 16 bits would make places that far from the start the same.
+TEST(Engine, SwappedTokensFarFromTheStartDifferInBf16AsInF32) {
+  FreshRandom random;
+  Config config = test::tiny_config("transformer");
+  config.max_position_embeddings = 8192;
+  const Model model = test::tiny_model("far", config);
+  std::vector<std::vector<float>> numbers;
+  for (const auto& weight : test::random_weights(model.plan, random.seed())) {
+    numbers.emplace_back();
+    for (const double value : weight)
+      numbers.back().push_back(bf16_to_f32(f32_to_bf16(static_cast<float>(value))));
+  }
+  auto tokens = random.tokens(5000, model.config.vocab_size);
+  tokens[4094] = 1, tokens[4095] = 2;
+  auto swapped = tokens;
+  std::swap(swapped[4094], swapped[4095]);
+  const auto change = [&](WeightFormat format) {
+    InferenceEngine engine(model.plan, std::make_shared<InferenceWeights>(model.plan, format, numbers));
+    const auto before = engine.feed(tokens);
+    reference::Vector moved(before.begin(), before.end());
+    engine.reset();
+    const auto after = engine.feed(swapped);
+    for (size_t i = 0; i < after.size(); i++) moved[i] -= after[i];
+    return moved;
+  };
+  const auto in_f32 = change(WeightFormat::F32), in_bf16 = change(WeightFormat::BF16);
+  EXPECT_GT(std::ranges::max(in_f32), 1e-5);
+  EXPECT_LT(test::relative_difference(in_bf16, in_f32), 1e-2);
 }
 
 TEST(Engine, RefusesNoTokensAndTokensOutsideTheVocabulary) {

@@ -177,6 +177,23 @@ TEST(OpenTokenizer, KnowsFilesByTheirNames) {
             open_tokenizer(other / "v.gguf")->encode("ab11"));
 }
 
+TEST(OpenTokenizer, SaysWhatWasDownloadedInstead) {
+  const TemporaryFolder folder;
+  const std::pair<std::string, const char*> contents[] = {
+      {"<!DOCTYPE html><html>", "an HTML page"},
+      {"version https://git-lfs.github.com/spec/v1\nsize 4096\n",
+       "a Git LFS pointer to a file of 4096 bytes"},
+      {"", "an empty file"},
+      {std::string("\x1F\x8B\x08\0", 4), "gzip data"}};
+  for (const char* name : {"v.json", "v.model", "v.tiktoken", "v.bin", "v.gguf"}) {
+    for (const auto& [bytes, looks] : contents) {
+      write_bytes(folder / name, bytes);
+      const std::string message = error_of([&] { open_tokenizer(folder / name); });
+      EXPECT_TRUE(contains(message, looks)) << message;
+    }
+  }
+}
+
 TEST(OpenTokenizer, SaysWhatAnotherFileLooksLike) {
   const TemporaryFolder folder;
   const auto refusal = [&](const char* name, const std::string& bytes) {
