@@ -60,7 +60,7 @@ ONCEOVER_LEAF_INLINE v8 widen(const int8_t* x) {
   return reinterpret_cast<v8>(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)));
 }
 ONCEOVER_LEAF_INLINE uint16_t narrow_half(float x) {
-  return static_cast<uint16_t>(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
+  return static_cast<uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
 }
 
 // y[i] = a[2i] b[2i] + a[2i + 1] b[2i + 1]
