@@ -45,12 +45,8 @@ float chains_portable(float seed) { return multiply_add_chains(seed); }
 
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) float chains_avx2(float seed) { return multiply_add_chains(seed); }
-
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #else
 float chains_avx2(float seed) { return chains_portable(seed); }
-
-bool has_avx2() { return false; }
 #endif
 
 // What all threads do in a second of `clock`, best of three. `share(thread)` does `work` units.
@@ -70,7 +66,7 @@ double best_rate(int threads, double work, Clock clock, Share share) {
 
 template <class Clock>
 double fma_rate(int threads, Clock clock) {
-  const auto work = has_avx2() ? chains_avx2 : chains_portable;
+  const auto work = kernels::has_avx2() ? chains_avx2 : chains_portable;
   return best_rate(threads, 2.0 * 8 * chains * rounds, clock,
                    [&](int thread) { return static_cast<double>(work(static_cast<float>(thread) * 1e-9F)); });
 }
