@@ -68,16 +68,17 @@ class Bench {
   }
 
   std::vector<nlohmann::ordered_json> measure(const Test& test, int repetitions, bool with_ceilings) {
-    std::vector<double> rates;
-    const cpu::Ceilings ceilings =
-        with_ceilings ? cpu::measure_ceilings(setup_.threads) : cpu::Ceilings{NAN, NAN};
+    std::vector<double> rates, shares;
     int64_t kv_bytes = 0;
     run(test, std::min<int64_t>(test.tokens, test.writes ? 2 : 64), kv_bytes);
     for (int i = 0; i < repetitions; ++i) {
-      const double took = run(test, test.tokens, kv_bytes);
-      rates.push_back(static_cast<double>(test.tokens * test.sequences) / took);
+      const cpu::Ceilings ceilings =
+          with_ceilings ? cpu::measure_ceilings(setup_.threads) : cpu::Ceilings{NAN, NAN};
+      rates.push_back(static_cast<double>(test.tokens) / run(test, test.tokens, kv_bytes));
+      shares.push_back(rates.back() * (test.writes ? bytes_a_step(test) / ceilings.bytes
+                                                   : flops_a_token(test) / ceilings.flops));
     }
-    return row(test, rates, ceilings, kv_bytes);
+    return row(test, rates, shares, kv_bytes);
   }
 
  private:
@@ -110,6 +111,12 @@ class Bench {
     return static_cast<double>(weights_->bytes()) - table + kv * static_cast<double>(test.sequences);
   }
 
+  double flops_a_token(const Test& test) const {
+    return static_cast<double>(test.sequences) *
+           onceover::cost(plan_, analysis_, test.depth, test.tokens, 1).flops.total() /
+           static_cast<double>(test.tokens);
+  }
+
   double kv_bytes_an_element() const {
     const KvType type = cpu::kv_type(setup_.kv);
     return type == KvType::F32 ? 4 : type == KvType::F16 ? 2 : 1 + 4.0 / kernels::scale_columns;
@@ -126,19 +133,18 @@ class Bench {
     return bytes;
   }
 
+  // `rates`: steps a second of every sequence at once; `shares`: of the ceiling measured just before.
   std::vector<nlohmann::ordered_json> row(const Test& test, const std::vector<double>& rates,
-                                          const cpu::Ceilings& ceilings, int64_t kv_bytes) const {
+                                          std::vector<double> shares, int64_t kv_bytes) const {
     double mean = 0, squares = 0;
     for (const double rate : rates) mean += rate / static_cast<double>(rates.size());
     for (const double rate : rates) squares += (rate - mean) * (rate - mean);
     const double deviation =
         rates.size() > 1 ? std::sqrt(squares / static_cast<double>(rates.size() - 1)) : 0;
-    const double flops = onceover::cost(plan_, analysis_, test.depth, test.tokens, 1).flops.total() /
-                         static_cast<double>(test.tokens);
-    const auto share = [](double value) {
-      return std::isnan(value) ? std::string("-") : fmt::format("{:.2f}", value);
-    };
-    const double steps = mean / static_cast<double>(test.sequences);
+    const auto middle = shares.begin() + static_cast<int64_t>(shares.size() / 2);
+    std::nth_element(shares.begin(), middle, shares.end());
+    const std::string share = std::isnan(*middle) ? "-" : fmt::format("{:.2f}", *middle);
+    const auto sequences = static_cast<double>(test.sequences);
     return {setup_.model,
             plan_loops(),
             setup_.weights,
@@ -147,9 +153,9 @@ class Bench {
             setup_.kv,
             setup_.threads,
             test.name(),
-            fmt::format("{:.2f} ± {:.2f}", mean, deviation),
-            share(test.writes ? NAN : mean * flops / ceilings.flops),
-            share(test.writes ? steps * bytes_a_step(test) / ceilings.bytes : NAN),
+            fmt::format("{:.2f} ± {:.2f}", mean * sequences, deviation * sequences),
+            test.writes ? "-" : share,
+            test.writes ? share : "-",
             format_bytes(static_cast<double>(kv_bytes))};
   }
 

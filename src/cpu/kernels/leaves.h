@@ -74,7 +74,7 @@ struct Leaves {
 
   // Products with packed weights (packed_linear.h). y's rows are those of the group, or of all groups.
   int64_t tile_rows;  // rows of a group
-  void (*pack_group)(WeightFormat, int64_t inputs, Input x, const RowGroup& to);
+  void (*pack_group)(WeightFormat, Input x, const RowGroup& to);
   void (*packed_few)(const PackedMatrix&, int64_t first_panel, int64_t panels, const RowGroup& x, Output y);
   int64_t (*packed_scratch)();
   void (*packed_many)(const PackedMatrix&, int64_t first_panel, int64_t panels, const PackedRows& x,

@@ -18,11 +18,13 @@ double operations(int64_t rows, const PackedMatrix& w) {
   return static_cast<double>(rows * w.outputs) * static_cast<double>(w.inputs);
 }
 
-void pack_rows(const Leaves& leaf, WeightFormat format, int64_t inputs, Input x, const PackedRows& to) {
-  const int threads = threads_for(static_cast<double>(to.rows() * inputs) * 4, to.groups());
+void pack_rows(const Leaves& leaf, const PackedMatrix& w, Input x, const PackedRows& to) {
+  const int threads = threads_for(static_cast<double>(to.rows() * w.inputs) * 4, to.groups());
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
   for (int64_t g = 0; g < to.groups(); ++g) {
-    leaf.pack_group(format, inputs, {x[g * leaf.tile_rows], x.stride}, to.group(g));
+    const Input rows{x[g * leaf.tile_rows], x.stride};
+    for (int64_t slice = 0; slice < to.slices(); ++slice)
+      leaf.pack_group(w.format, rows.columns(slice * slice_inputs), to.group(g, slice));
   }
 }
 
@@ -60,8 +62,8 @@ void packed_linear(int64_t rows, Input x, const PackedMatrix& w, Output y) {
   const Leaves& leaf = leaves();
   thread_local PackedRows packed;
   packed.reserve(w.format, rows, w.inputs);
-  pack_rows(leaf, w.format, w.inputs, x, packed);
-  if (packed.groups() == 1) return few(leaf, w, packed.group(0), y);
+  pack_rows(leaf, w, x, packed);
+  if (packed.groups() == 1) return few(leaf, w, packed.group(0, 0), y);
   many(leaf, w, packed, y);
 }
 

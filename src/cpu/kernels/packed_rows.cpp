@@ -8,6 +8,7 @@ namespace onceover::kernels {
 
 void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
   format_ = format, rows_ = rows, inputs_ = inputs, tile_rows_ = leaves().tile_rows;
+  slice_ = groups() > 1 ? slice_inputs : std::max<int64_t>(inputs, 1);
   as_bytes_ = format == WeightFormat::Q4 && groups() > 1;
   if (!is_quantised(format)) {
     values_.reserve(rows * inputs);
@@ -18,21 +19,23 @@ void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
   offsets_.reserve(rows * blocks_of(inputs));
 }
 
-RowGroup PackedRows::group(int64_t index) const {
-  const int64_t first = index * tile_rows_, rows = std::min(tile_rows_, rows_ - first);
-  RowGroup group{rows, nullptr, nullptr, nullptr, nullptr, nullptr};
+RowGroup PackedRows::group(int64_t index, int64_t slice) const {
+  const int64_t row = index * tile_rows_, input = slice * slice_;
+  const int64_t inputs = std::min(slice_, inputs_ - input);
+  RowGroup group{std::min(tile_rows_, rows_ - row), inputs, nullptr, nullptr, nullptr, nullptr, nullptr};
   if (!is_quantised(format_)) {
-    group.values = values_.data() + first * inputs_;
+    group.values = values_.data() + input * rows_ + row * inputs;
     return group;
   }
-  const int64_t blocks = blocks_of(inputs_), numbers = first * blocks * block_inputs;
+  const int64_t block = input / block_inputs * rows_ + row * blocks_of(inputs);
+  const int64_t numbers = block * block_inputs;
   if (as_bytes_) {
     group.bytes = reinterpret_cast<int8_t*>(values_.data()) + numbers;
   } else {
     group.q = reinterpret_cast<int16_t*>(values_.data()) + numbers;
   }
-  group.scales = scales_.data() + first * blocks;
-  group.offset = reinterpret_cast<int32_t*>(offsets_.data()) + first * blocks;
+  group.scales = scales_.data() + block;
+  group.offset = reinterpret_cast<int32_t*>(offsets_.data()) + block;
   return group;
 }
 

@@ -5,9 +5,9 @@
 
 namespace onceover::kernels::ONCEOVER_ISA {
 
-ONCEOVER_LEAF void pack_floats(int64_t inputs, Input x, const RowGroup& to) {
+ONCEOVER_LEAF void pack_floats(Input x, const RowGroup& to) {
   for (int64_t r = 0; r < to.rows; ++r) {
-    for (int64_t i = 0; i < inputs; ++i) to.values[i * to.rows + r] = x[r][i];
+    for (int64_t i = 0; i < to.inputs; ++i) to.values[i * to.rows + r] = x[r][i];
   }
 }
 
@@ -51,12 +51,12 @@ ONCEOVER_LEAF_INLINE void pack_integer_block(const float* x, float largest_q, in
   to.offset[block * to.rows + row] = wrong == 0 ? -8 * static_cast<int32_t>(sum(total)) : 0;
 }
 
-ONCEOVER_LEAF void pack_group(WeightFormat format, int64_t inputs, Input x, const RowGroup& to) {
-  if (!is_quantised(format)) return pack_floats(inputs, x, to);
+ONCEOVER_LEAF void pack_group(WeightFormat format, Input x, const RowGroup& to) {
+  if (!is_quantised(format)) return pack_floats(x, to);
   const float largest_q = format == WeightFormat::Q4 ? 127 : 32767;
   for (int64_t r = 0; r < to.rows; ++r) {
-    for (int64_t b = 0; b < blocks_of(inputs); ++b) {
-      const int64_t first = b * block_inputs, left = inputs - first;
+    for (int64_t b = 0; b < blocks_of(to.inputs); ++b) {
+      const int64_t first = b * block_inputs, left = to.inputs - first;
       if (left >= block_inputs) {
         pack_integer_block(x[r] + first, largest_q, r, b, to);
         continue;

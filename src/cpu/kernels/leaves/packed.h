@@ -16,9 +16,6 @@ constexpr int64_t block_pairs = block_inputs / 2, block_fours = block_inputs / 4
 // How far ahead of its use a weight is asked for.
 constexpr int64_t prefetch_bytes = 2048;
 
-// Inputs of a panel that are unpacked at a time: 16 KiB of floats, half of the L1 cache.
-constexpr int64_t slice_inputs = 256;
-
 // Unpacked weights of a slice.
 struct Slice {
   float* values;   // [inputs][16]
@@ -219,22 +216,18 @@ ONCEOVER_LEAF_INLINE void sum_block(const int8_t* q, const int16_t* w, i32x8 (&l
   }
 }
 
-// c[rows][16] (+)= the blocks of a slice; the rows from input `first` on.
+// c[rows][16] (+)= the blocks of a slice.
 template <WeightFormat format, int64_t rows>
-ONCEOVER_LEAF_INLINE void integer_tile(int64_t blocks, const RowGroup& x, int64_t first, Slice w, TileC c,
-                                       bool add) {
+ONCEOVER_LEAF_INLINE void integer_tile(const RowGroup& x, Slice w, TileC c, bool add) {
   v8 left[rows], right[rows];
 #pragma GCC unroll 8
   for (int64_t r = 0; r < rows; ++r) {
     left[r] = add ? load(c.data + r * c.row) : v8{};
     right[r] = add ? load(c.data + r * c.row + 8) : v8{};
   }
-  const int64_t first_block = first / block_inputs;
-  const float* scales = x.scales + first_block * rows;
-  const int32_t* offset = x.offset + first_block * rows;
-  for (int64_t b = 0; b < blocks; ++b) {
+  for (int64_t b = 0; b < blocks_of(x.inputs); ++b) {
     i32x8 low[rows], high[rows];
-    const int64_t input = (first + b * block_inputs) * rows;
+    const int64_t input = b * block_inputs * rows;
     if constexpr (format == WeightFormat::Q4) {
       sum_block<rows>(x.bytes + input, w.pairs + b * unpacked_block<format>, low, high);
     } else {
@@ -244,8 +237,8 @@ ONCEOVER_LEAF_INLINE void integer_tile(int64_t blocks, const RowGroup& x, int64_
              scale_high = load(w.scales + b * panel_outputs + 8);
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
-      const v8 scale = splat(scales[b * rows + r]);
-      const i32x8 bias = splat_int(format == WeightFormat::Q4 ? offset[b * rows + r] : 0);
+      const v8 scale = splat(x.scales[b * rows + r]);
+      const i32x8 bias = splat_int(format == WeightFormat::Q4 ? x.offset[b * rows + r] : 0);
       left[r] += to_float(low[r] + bias) * (scale_low * scale);
       right[r] += to_float(high[r] + bias) * (scale_high * scale);
     }
@@ -257,28 +250,27 @@ ONCEOVER_LEAF_INLINE void integer_tile(int64_t blocks, const RowGroup& x, int64_
   }
 }
 
-// One group of rows against one slice, from input `first` on.
+// One group of rows against one slice.
 template <WeightFormat format, int64_t rows = tile_rows>
-ONCEOVER_LEAF void slice_tile(const RowGroup& x, int64_t first, int64_t inputs, Slice w, TileC c, bool add) {
+ONCEOVER_LEAF void slice_tile(const RowGroup& x, Slice w, TileC c, bool add) {
   if constexpr (rows > 1) {
-    if (x.rows < rows) return slice_tile<format, rows - 1>(x, first, inputs, w, c, add);
+    if (x.rows < rows) return slice_tile<format, rows - 1>(x, w, c, add);
   }
   if constexpr (is_quantised(format)) {
-    integer_tile<format, rows>(blocks_of(inputs), x, first, w, c, add);
+    integer_tile<format, rows>(x, w, c, add);
   } else {
-    multiply_tile<rows>(inputs, {x.values + first * rows, 1, rows}, {w.values, tile_columns}, c, add);
+    multiply_tile<rows>(x.inputs, {x.values, 1, rows}, {w.values, tile_columns}, c, add);
   }
 }
 
 // The same where the matrix ends within the panel.
 template <WeightFormat format>
-ONCEOVER_LEAF void part_tile(const RowGroup& x, int64_t first, int64_t inputs, Slice w, Output y,
-                             int64_t count, bool add) {
+ONCEOVER_LEAF void part_tile(const RowGroup& x, Slice w, Output y, int64_t count, bool add) {
   float part[tile_rows * tile_columns]{};
   for (int64_t r = 0; r < x.rows; ++r) {
     for (int64_t j = 0; add && j < count; ++j) part[r * tile_columns + j] = y[r][j];
   }
-  slice_tile<format>(x, first, inputs, w, {part, tile_columns}, add);
+  slice_tile<format>(x, w, {part, tile_columns}, add);
   for (int64_t r = 0; r < x.rows; ++r) {
     for (int64_t j = 0; j < count; ++j) y[r][j] = part[r * tile_columns + j];
   }
@@ -297,19 +289,19 @@ ONCEOVER_LEAF void many_rows(const PackedMatrix& w, int64_t first_panel, int64_t
       is_quantised(format) ? block_bytes(format) / block_inputs : panel_outputs * weight_bytes<format>;
   static_assert(!is_quantised(format) || block_bytes(format) % block_inputs == 0);
   const int64_t end_panel = first_panel + panels;
-  for (int64_t first = 0; first < w.inputs; first += slice_inputs) {
-    const int64_t inputs = w.inputs - first < slice_inputs ? w.inputs - first : slice_inputs;
+  for (int64_t s = 0; s < x.slices(); ++s) {
+    const int64_t first = s * slice_inputs, inputs = x.group(first_group, s).inputs;
     for (int64_t p = first_panel; p < end_panel; ++p) {
       unpack_slice<format>(w.panel(p) + first * bytes_an_input, inputs, slice);
       if (p + 1 < end_panel) ask_for(w.panel(p + 1) + first * bytes_an_input, inputs * bytes_an_input);
       const int64_t column = p * panel_outputs, count = w.outputs - column;
       for (int64_t g = first_group; g < first_group + groups; ++g) {
-        const RowGroup group = x.group(g);
+        const RowGroup group = x.group(g, s);
         const Output to = Output{y[g * tile_rows], y.stride}.columns(column);
         if (count >= panel_outputs) {
-          slice_tile<format>(group, first, inputs, slice, {to.data, to.stride}, first > 0);
+          slice_tile<format>(group, slice, {to.data, to.stride}, first > 0);
         } else {
-          part_tile<format>(group, first, inputs, slice, to, count, first > 0);
+          part_tile<format>(group, slice, to, count, first > 0);
         }
       }
     }
