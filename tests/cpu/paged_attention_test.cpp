@@ -208,6 +208,36 @@ TEST(PagedAttention, ANumberThatIsNotFiniteShowsInEveryType) {
   }
 }
 
+// Rows beside it in the same call, and those whose window it has left, are as if it were not there.
+TEST(PagedAttention, AValueThatIsNotFiniteShowsInTheRowsThatSeeItAlone) {
+  for_each_table([] {
+    for (const KvType type : types) {
+      for (const int64_t q_rows : {2, 5, 40, 130}) {  // pages read as they are stored, and widened
+        for (const int64_t window : {0, 3, 20}) {
+          const AttendShape s = shape_of(q_rows, 70 + q_rows, 4, 2, 16, 16, window);
+          Problem p(s, type);
+          const Doubles expected = p.expected();
+          const int64_t bad = s.q_offset + q_rows / 2, last = window == 0 ? s.k_rows : bad + window - 1;
+          Matrix poisoned = p.v;
+          for (int64_t c = 0; c < poisoned.columns; ++c) poisoned.at(bad, c) = NAN;
+          p.v_pages = Pages(p.v_pages.layout, poisoned);
+          const PagedCall call = p.call();
+          attend_paged({&call, 1});
+          for (int64_t row = 0; row < q_rows; ++row) {
+            const int64_t place = s.q_offset + row;
+            const bool sees = place >= bad && place <= last;
+            for (int64_t c = 0; c < p.y.columns; ++c) {
+              const double want = expected[static_cast<size_t>(row * p.y.columns + c)];
+              ASSERT_TRUE(sees ? std::isnan(p.y.at(row, c)) : std::abs(p.y.at(row, c) - want) < 1e-4)
+                  << "row " << row << " of " << q_rows << ", window " << window << ": " << p.y.at(row, c);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(PagedAttention, AKeyThatIsNotFiniteShowsAtAnyDepth) {
   for (const KvType type : types) {
     for (const int64_t depth : {1, 64, 513, 2000}) {  // in one chunk and in several

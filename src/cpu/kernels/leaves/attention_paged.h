@@ -192,31 +192,71 @@ struct WidenedTile {
   }
 };
 
-// Block rows `row` .. row + n - 1 against the `count` keys from `first_key` on.
+// Keys of a tile: `first` .. end - 1, none where first >= end.
+struct KeyRange {
+  int64_t first, end;
+};
+
+// Which of the `count` keys from `first_key` on a block row sees.
+ONCEOVER_LEAF_INLINE KeyRange seen_keys(const PagedItem& item, const PagedBlock& b, int64_t row,
+                                        int64_t first_key, int64_t count) {
+  const AttendShape& s = item.call->shape;
+  const int64_t place = item.first_row + row % b.rows;
+  const int64_t first = s.first_visible(0, place) - first_key, end = s.end_visible(place) - first_key;
+  return {first > 0 ? first : 0, end < count ? end : count};
+}
+
+// Adds the values that each of at most tile_rows block rows sees. Weighing the others by 0 would not do: 0
+// times a value that is not finite is NaN, in a row that does not see it. `seen` is of each row.
+template <class Tile>
+ONCEOVER_LEAF_INLINE void add_seen_values(const PagedBlock& b, const Tile& tile, int64_t n,
+                                          const KeyRange* seen, const float* scores, float* out) {
+  const auto add = [&](int64_t r, int64_t rows, int64_t first, int64_t end) __attribute__((always_inline)) {
+    if (first >= end) return;
+    tile.add_values(rows, b.v_stride, first, end - first, {scores + r * page_rows + first, page_rows, 1},
+                    {out + r * b.v_stride, b.v_stride});
+  };
+  KeyRange common = seen[0];
+  bool same = true;
+  for (int64_t r = 1; r < n; ++r) {
+    same = same && seen[r].first == seen[0].first && seen[r].end == seen[0].end;
+    common.first = seen[r].first > common.first ? seen[r].first : common.first;
+    common.end = seen[r].end < common.end ? seen[r].end : common.end;
+  }
+  if (common.first >= common.end) common = {page_rows, page_rows};
+  for (int64_t r = 0; r < n && !same; ++r) {
+    add(r, 1, seen[r].first, common.first < seen[r].end ? common.first : seen[r].end);
+  }
+  add(0, n, common.first, common.end);
+  for (int64_t r = 0; r < n && !same; ++r) {
+    add(r, 1, common.end > seen[r].first ? common.end : seen[r].first, seen[r].end);
+  }
+}
+
+// Block rows `row` .. row + n - 1 against the `count` keys from `first_key` on; n is at most panel_rows.
 template <class Tile>
 ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const Tile& tile, int64_t row,
                                int64_t n, int64_t first_key, int64_t count) {
-  const AttendShape& s = item.call->shape;
-  const auto first_of = [&](int64_t r) {
-    return s.first_visible(0, item.first_row + r % b.rows) - first_key;
-  };
-  const auto end_of = [&](int64_t r) { return s.end_visible(item.first_row + r % b.rows) - first_key; };
+  KeyRange seen[panel_rows];
   int64_t first = count, end = 0;
-  for (int64_t r = row; r < row + n; ++r) {
-    first = first_of(r) < first ? first_of(r) : first;
-    end = end_of(r) > end ? end_of(r) : end;
-  }
-  const int64_t from = first > 0 ? first / tile_columns * tile_columns : 0;
-  const int64_t to = end < count ? end : count;
-  if (from >= to) return;
-  const int64_t last = from + padded(to - from);
-  tile.scores(n, from, last, s.head_dim, {b.q + row * b.q_stride, b.q_stride, 1}, {b.scores, page_rows});
   for (int64_t r = 0; r < n; ++r) {
-    softmax_row(b.scores + r * page_rows, from, last, first_of(row + r), end_of(row + r), b.most[row + r],
+    seen[r] = seen_keys(item, b, row + r, first_key, count);
+    first = seen[r].first < first ? seen[r].first : first;
+    end = seen[r].end > end ? seen[r].end : end;
+  }
+  const int64_t from = first / tile_columns * tile_columns;
+  if (from >= end) return;
+  const int64_t last = from + padded(end - from);
+  tile.scores(n, from, last, item.call->shape.head_dim, {b.q + row * b.q_stride, b.q_stride, 1},
+              {b.scores, page_rows});
+  for (int64_t r = 0; r < n; ++r) {
+    softmax_row(b.scores + r * page_rows, from, last, seen[r].first, seen[r].end, b.most[row + r],
                 b.total[row + r], b.out + (row + r) * b.v_stride, b.v_stride);
   }
-  tile.add_values(n, b.v_stride, from, to - from, {b.scores + from, page_rows, 1},
-                  {b.out + row * b.v_stride, b.v_stride});
+  for (int64_t r = 0; r < n; r += tile_rows) {
+    add_seen_values(b, tile, n - r < tile_rows ? n - r : tile_rows, seen + r, b.scores + r * page_rows,
+                    b.out + (row + r) * b.v_stride);
+  }
 }
 
 ONCEOVER_LEAF void start_paged(const PagedItem& item, const PagedBlock& b) {
