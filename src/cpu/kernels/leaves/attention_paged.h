@@ -206,8 +206,9 @@ ONCEOVER_LEAF_INLINE KeyRange seen_keys(const PagedItem& item, const PagedBlock&
   return {first > 0 ? first : 0, end < count ? end : count};
 }
 
-// Adds the values that each of at most tile_rows block rows sees. Weighing the others by 0 would not do: 0
-// times a value that is not finite is NaN, in a row that does not see it. `seen` is of each row.
+// Adds the values that each of n block rows sees; n is at most tile_rows unless all see the same. Weighing
+// the others by 0 would not do: 0 times a value that is not finite is NaN, in a row that does not see it.
+// `seen` is of each row.
 template <class Tile>
 ONCEOVER_LEAF_INLINE void add_seen_values(const PagedBlock& b, const Tile& tile, int64_t n,
                                           const KeyRange* seen, const float* scores, float* out) {
@@ -223,12 +224,13 @@ ONCEOVER_LEAF_INLINE void add_seen_values(const PagedBlock& b, const Tile& tile,
     common.first = seen[r].first > common.first ? seen[r].first : common.first;
     common.end = seen[r].end < common.end ? seen[r].end : common.end;
   }
+  if (same) return add(0, n, common.first, common.end);
   if (common.first >= common.end) common = {page_rows, page_rows};
-  for (int64_t r = 0; r < n && !same; ++r) {
+  for (int64_t r = 0; r < n; ++r) {
     add(r, 1, seen[r].first, common.first < seen[r].end ? common.first : seen[r].end);
   }
   add(0, n, common.first, common.end);
-  for (int64_t r = 0; r < n && !same; ++r) {
+  for (int64_t r = 0; r < n; ++r) {
     add(r, 1, common.end > seen[r].first ? common.end : seen[r].first, seen[r].end);
   }
 }
@@ -239,8 +241,10 @@ ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const
                                int64_t n, int64_t first_key, int64_t count) {
   KeyRange seen[panel_rows];
   int64_t first = count, end = 0;
+  bool same = true;
   for (int64_t r = 0; r < n; ++r) {
     seen[r] = seen_keys(item, b, row + r, first_key, count);
+    same = same && seen[r].first == seen[0].first && seen[r].end == seen[0].end;
     first = seen[r].first < first ? seen[r].first : first;
     end = seen[r].end > end ? seen[r].end : end;
   }
@@ -253,8 +257,9 @@ ONCEOVER_LEAF void paged_panel(const PagedItem& item, const PagedBlock& b, const
     softmax_row(b.scores + r * page_rows, from, last, seen[r].first, seen[r].end, b.most[row + r],
                 b.total[row + r], b.out + (row + r) * b.v_stride, b.v_stride);
   }
-  for (int64_t r = 0; r < n; r += tile_rows) {
-    add_seen_values(b, tile, n - r < tile_rows ? n - r : tile_rows, seen + r, b.scores + r * page_rows,
+  const int64_t at_once = same ? n : tile_rows;
+  for (int64_t r = 0; r < n; r += at_once) {
+    add_seen_values(b, tile, n - r < at_once ? n - r : at_once, seen + r, b.scores + r * page_rows,
                     b.out + (row + r) * b.v_stride);
   }
 }
