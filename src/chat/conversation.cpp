@@ -60,7 +60,7 @@ Conversation::Answer Conversation::answer(const GenerateRequest& settings,
   request.prompt.assign(kept, tokens.end());
   if (end_.token) request.ends.push_back(*end_.token);
   if (!end_.text.empty()) request.stops.push_back(end_.text);
-  request.max_tokens = std::min<int64_t>(settings.max_tokens, context_ - static_cast<int64_t>(tokens.size()));
+  request.context = context_;
   Answer answer{{}, tokens.size(), request.prompt.size()};
   tokens_ = std::move(tokens);
   text_ = prompt.text;

@@ -67,10 +67,9 @@ class Chat {
     if (flags_.quiet) return;
     const auto& result = answer.result;
     const double rate = result.seconds > 0 ? static_cast<double>(result.tokens.size()) / result.seconds : 0;
-    fmt::print(stderr,
-               "{} tokens so far, {} of them fed now; answered {} tokens, {:.1f} tokens/s; ended by {}\n",
-               answer.prompt_tokens, answer.fed_tokens, result.tokens.size(), rate,
-               result.finish == FinishReason::Stop ? "stop" : "length");
+    fmt::print(
+        stderr, "{} tokens so far, {} of them fed now; answered {} tokens, {:.1f} tokens/s; ended by {}\n",
+        answer.prompt_tokens, answer.fed_tokens, result.tokens.size(), rate, finish_name(result.finish));
   }
 
   // False for the end. A line that cannot be answered is reported, and the conversation goes on.

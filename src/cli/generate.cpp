@@ -40,6 +40,8 @@ void generate_text(GenerateFlags flags) {
   if (specials.bos && specials.adds_bos) flags.request.prompt.push_back(*specials.bos);
   const std::vector<int> ids = model.tokenizer->encode(prompt);
   flags.request.prompt.insert(flags.request.prompt.end(), ids.begin(), ids.end());
+  flags.request.position = ids.empty() ? TextPosition::Start : TextPosition::Inside;
+  flags.request.context = model.config.max_position_embeddings;
   // Documents are packed end to end, so the end token is also what stands before a text.
   if (flags.request.prompt.empty() && specials.eos) flags.request.prompt.push_back(*specials.eos);
   const auto show = [](const std::string& text) {
@@ -61,8 +63,8 @@ void generate_text(GenerateFlags flags) {
       stderr,
       "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; seed {}{}\n",
       flags.request.prompt.size(), rate(flags.request.prompt.size(), result.prompt_seconds),
-      result.tokens.size(), rate(result.tokens.size(), result.seconds),
-      result.finish == FinishReason::Stop ? "stop" : "length", flags.request.sampler.seed,
+      result.tokens.size(), rate(result.tokens.size(), result.seconds), finish_name(result.finish),
+      flags.request.sampler.seed,
       kv_bytes ? fmt::format("; keys and values {}", format_bytes(static_cast<double>(*kv_bytes))) : "");
 }
 

@@ -31,7 +31,8 @@ void declare_sampler(CLI::App& app, SamplerSettings& s) {
 }  // namespace
 
 void add_sampling_options(CLI::App& app, GenerateRequest& request) {
-  app.add_option("--max-tokens", request.max_tokens, "tokens to generate at most")
+  app.add_option("--max-tokens", request.max_tokens,
+                 "tokens to generate at most; a full context ends a text sooner")
       ->check(whole_number(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();

@@ -14,7 +14,31 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Tokens that a request may generate, and what ends it when it has so many.
+struct Room {
+  int64_t tokens;
+  FinishReason when_full;
+};
+
+Room room_for(const GenerateRequest& request) {
+  const int64_t free = request.context - std::ssize(request.before) - std::ssize(request.prompt);
+  if (free < request.max_tokens) return {free, FinishReason::Context};
+  return {request.max_tokens, FinishReason::Length};
+}
+
 }  // namespace
+
+const char* finish_name(FinishReason finish) {
+  switch (finish) {
+    case FinishReason::Stop:
+      return "stop";
+    case FinishReason::Length:
+      return "length";
+    case FinishReason::Context:
+      return "the model's context";
+  }
+  return "";
+}
 
 GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const GenerateRequest& request,
                         const std::function<bool(const std::string&)>& show) {
@@ -22,10 +46,12 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
     throw Error("cannot continue an empty prompt: the model has no token to start from");
   Sampler sampler(request.sampler);
   StopStrings stops(request.stops);
-  Detokenizer detokenizer(tokenizer, TextPosition::Inside);
+  Detokenizer detokenizer(tokenizer, request.position);
   std::vector<int32_t> history = request.before;
   history.insert(history.end(), request.prompt.begin(), request.prompt.end());
+  const Room room = room_for(request);
   GenerateResult result;
+  result.finish = room.when_full;
   bool wanted = true;
   const auto emit = [&](const std::string& text) {
     if (wanted && !text.empty()) wanted = show(text);
@@ -37,7 +63,7 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
   const auto nameable = static_cast<size_t>(std::min(engine.vocabulary(), tokenizer.vocab_size()));
 
   auto start = std::chrono::steady_clock::now();
-  if (request.max_tokens <= 0) return result;
+  if (room.tokens <= 0) return result;
   std::span<const float> logits = engine.feed(request.prompt);
   result.prompt_seconds = seconds_since(start);
   start = std::chrono::steady_clock::now();
@@ -51,7 +77,7 @@ GenerateResult generate(Engine& engine, const Tokenizer& tokenizer, const Genera
     history.push_back(token);
     result.tokens.push_back(token);
     going = emit(stops.push(detokenizer.push(token))) && !stops.stopped() &&
-            static_cast<int64_t>(result.tokens.size()) < request.max_tokens;
+            std::ssize(result.tokens) < room.tokens;
     if (going) logits = engine.feed({&history.back(), 1});
   }
   emit(stops.push(detokenizer.finish()));

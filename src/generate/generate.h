@@ -1,6 +1,8 @@
 // Text from a prompt: feed, sample, show, until something ends it.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,13 +16,20 @@ struct GenerateRequest {
   std::vector<int32_t> prompt;  // at least one token
   std::vector<int32_t> before;  // what the engine holds already: the repetition penalty counts it too
   int64_t max_tokens = 256;
+  int64_t context =
+      std::numeric_limits<int64_t>::max();       // tokens of before, prompt and text together, at most
+  TextPosition position = TextPosition::Inside;  // Start when no text stands before what is generated
   std::vector<std::string> stops;
   std::vector<int32_t> ends;  // tokens that end the text beside the tokeniser's
   bool ignore_eos = false;
   SamplerSettings sampler;
 };
 
-enum class FinishReason { Stop, Length };  // the end token or a stop string; max_tokens
+// The end token or a stop string; max_tokens; the context is full.
+enum class FinishReason { Stop, Length, Context };
+
+// "stop", "length", "the model's context".
+const char* finish_name(FinishReason finish);
 
 struct GenerateResult {
   std::vector<int32_t> tokens;  // without the end token

@@ -83,7 +83,7 @@ uint64_t file_bytes(const Sizes& s) {
 }
 
 Config config_of(const Sizes& s, const std::string& where) {
-  // bos and eos are those of the tokeniser that llama2.c always uses.
+  // Those of the tokeniser that llama2.c always uses; its texts are parted by bos, and end there.
   return config_from_json({{"architecture", "transformer"},
                            {"hidden_size", s.dim},
                            {"intermediate_size", s.hidden},
@@ -95,7 +95,7 @@ Config config_of(const Sizes& s, const std::string& where) {
                            {"rms_norm_eps", 1e-5},
                            {"tie_word_embeddings", s.tied},
                            {"bos_token_id", s.vocab > 2 ? nlohmann::json(1) : nlohmann::json()},
-                           {"eos_token_id", s.vocab > 2 ? nlohmann::json(2) : nlohmann::json()}},
+                           {"eos_token_id", s.vocab > 2 ? nlohmann::json{2, 1} : nlohmann::json()}},
                           where);
 }
 

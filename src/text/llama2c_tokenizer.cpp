@@ -10,6 +10,7 @@ namespace {
 
 using Type = SentencePieceModel::Type;
 
+constexpr int bos_id = 1;
 constexpr size_t first_byte = 3, first_piece = 259;
 
 template <class T>
@@ -63,7 +64,11 @@ SentencePieceTokenizer tokenizer_of_llama2c(std::string_view file, const std::st
   model.bos_piece = model.pieces[1].text;
   model.eos_piece = model.pieces[2].text;
   check_sentencepiece_pieces(model, where);
-  return {sentencepiece_message(model, model.add_dummy_prefix), where};
+  SentencePieceTokenizer tokenizer(sentencepiece_message(model, model.add_dummy_prefix), where);
+  SpecialTokens specials = tokenizer.specials();
+  specials.ends = {bos_id};
+  tokenizer.set_specials(std::move(specials));
+  return tokenizer;
 }
 
 }  // namespace onceover

@@ -2,7 +2,8 @@
 // f32 score, i32 length and the bytes. Little-endian.
 //
 // It is a SentencePiece vocabulary of Llama's form, in which the space is written as itself: 0 is <unk>, 1
-// and 2 are <s> and </s> with newlines around them, then the 256 bytes, then pieces.
+// and 2 are <s> and </s> with newlines around them, then the 256 bytes, then pieces. <s> parts the texts of
+// its models' training data, so it ends a text, too.
 #pragma once
 #include <string>
 #include <string_view>

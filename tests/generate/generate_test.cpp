@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "generate/stop_strings.h"
 #include "text/byte_tokenizer.h"
+#include "text/sentencepiece_models.h"
 
 namespace onceover {
 namespace {
@@ -126,6 +127,62 @@ TEST(Generate, RowsWithoutATokenAreNeverDrawn) {
     return true;
   });
   EXPECT_EQ(shown, "BCAB");
+}
+
+TEST(Generate, EndsWhereTheContextIsFull) {
+  const ByteTokenizer tokenizer;
+  const auto within = [&](int64_t context, int64_t max_tokens) {
+    Parrot parrot("ABCDEFGHIJ");
+    GenerateRequest request;
+    request.before = {'A'};
+    request.prompt = {'B'};
+    request.context = context;
+    request.max_tokens = max_tokens;
+    request.sampler.temperature = 0;
+    return generate(parrot, tokenizer, request, [](const std::string&) { return true; });
+  };
+  EXPECT_EQ(within(5, 50).tokens, (std::vector<int32_t>{'C', 'D', 'E'}));
+  EXPECT_EQ(within(5, 50).finish, FinishReason::Context);
+  EXPECT_EQ(within(5, 3).finish, FinishReason::Length);
+  EXPECT_EQ(within(2, 3).tokens.size(), 0u);
+  EXPECT_EQ(within(2, 3).finish, FinishReason::Context);
+}
+
+// Likes one token alone.
+class Monotone : public Engine {
+ public:
+  Monotone(int vocabulary, int token) : logits_(static_cast<size_t>(vocabulary)) {
+    logits_[static_cast<size_t>(token)] = 9;
+  }
+  int vocabulary() const override { return static_cast<int>(logits_.size()); }
+  int64_t tokens() const override { return 0; }
+  void reset() override {}
+  std::span<const float> feed_all(std::span<const int32_t>) override { return logits_; }
+  std::span<const float> feed(std::span<const int32_t>) override { return logits_; }
+
+ private:
+  std::vector<float> logits_;
+};
+
+TEST(Generate, ATextOfItsOwnBeginsWithoutTheTokenisersSpace) {
+  constexpr int space_and_a = 261;
+  const SentencePieceTokenizer tokenizer(model_file(byte_and_a_model()), "model");
+  const auto text = [&](TextPosition position) {
+    Monotone engine(tokenizer.vocab_size(), space_and_a);
+    GenerateRequest request;
+    request.prompt = {1};
+    request.max_tokens = 2;
+    request.position = position;
+    request.sampler.temperature = 0;
+    std::string shown;
+    generate(engine, tokenizer, request, [&](const std::string& more) {
+      shown += more;
+      return true;
+    });
+    return shown;
+  };
+  EXPECT_EQ(text(TextPosition::Start), "a a");
+  EXPECT_EQ(text(TextPosition::Inside), " a a");
 }
 
 TEST(Generate, AnEmptyPromptIsRefused) { EXPECT_THROW(say("ABC", 3, {}, ""), Error); }
