@@ -160,6 +160,7 @@ void SentencePieceTokenizer::encode_chunk(std::string_view chunk, std::vector<in
 
 void SentencePieceTokenizer::save(const std::filesystem::path& directory) const {
   nlohmann::ordered_json config = {{"tokenizer_class", "LlamaTokenizer"},
+                                   {"add_bos_token", specials_.adds_bos},
                                    {"add_prefix_space", model_.add_dummy_prefix},
                                    {"legacy", false},
                                    {"clean_up_tokenization_spaces", false}};

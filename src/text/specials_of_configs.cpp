@@ -41,4 +41,10 @@ void add_specials_of_configs(const std::filesystem::path& directory, int vocab_s
   }
 }
 
+bool adds_bos_by_config(const std::filesystem::path& directory) {
+  const nlohmann::json json = read_object(directory / "tokenizer_config.json");
+  const nlohmann::json value = json.value("add_bos_token", nlohmann::json());
+  return !value.is_boolean() || value.get<bool>();
+}
+
 }  // namespace onceover

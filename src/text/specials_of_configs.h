@@ -11,4 +11,8 @@ namespace onceover {
 // beyond the vocabulary, which cannot be drawn, are left out. Error for a file that is not JSON.
 void add_specials_of_configs(const std::filesystem::path& directory, int vocab_size, SpecialTokens& specials);
 
+// add_bos_token of tokenizer_config.json in `directory`; true where nothing says it. Error for a file that is
+// not JSON.
+bool adds_bos_by_config(const std::filesystem::path& directory);
+
 }  // namespace onceover

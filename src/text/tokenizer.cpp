@@ -11,12 +11,20 @@
 namespace onceover {
 namespace {
 
+std::unique_ptr<Tokenizer> sentencepiece_in(const std::filesystem::path& directory,
+                                            const std::filesystem::path& model) {
+  auto tokenizer = std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
+  SpecialTokens specials = tokenizer->specials();
+  specials.adds_bos = adds_bos_by_config(directory);
+  tokenizer->set_specials(std::move(specials));
+  return tokenizer;
+}
+
 std::unique_ptr<Tokenizer> tokenizer_in(const std::filesystem::path& directory) {
   const auto model = directory / "tokenizer.model";
   const auto json = directory / "tokenizer.json";
   std::error_code unreadable;
-  if (std::filesystem::exists(model, unreadable))
-    return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
+  if (std::filesystem::exists(model, unreadable)) return sentencepiece_in(directory, model);
   if (std::filesystem::exists(json, unreadable)) {
     if (ByteTokenizer::wrote(json)) return std::make_unique<ByteTokenizer>(ByteTokenizer::load(json));
     return std::make_unique<HuggingFaceTokenizer>(HuggingFaceTokenizer::load(json));

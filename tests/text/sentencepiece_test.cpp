@@ -136,6 +136,19 @@ TEST(SentencePiece, ComesBackFromItsDirectoryTheSame) {
   EXPECT_EQ(loaded->specials().pad, 3);
 }
 
+TEST(SentencePiece, PutsBosBeforeATextUnlessItsConfigSaysNo) {
+  const Folder folder;
+  auto tokenizer = trained();
+  EXPECT_TRUE(tokenizer.specials().adds_bos);
+  SpecialTokens specials = tokenizer.specials();
+  specials.adds_bos = false;
+  tokenizer.set_specials(specials);
+  tokenizer.save(folder.path());
+  EXPECT_FALSE(load_tokenizer(folder.path())->specials().adds_bos);
+  std::filesystem::remove(folder.path() / "tokenizer_config.json");
+  EXPECT_TRUE(load_tokenizer(folder.path())->specials().adds_bos);
+}
+
 TEST(SentencePieceTraining, LearnsWordsAndSpacesButNoNewline) {
   const auto tokenizer = trained();
   EXPECT_LT(tokenizer.encode("All human beings are born free").size(), 10u);
