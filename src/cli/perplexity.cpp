@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/mapped_file.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "cli/loaded_model.h"
 #include "cli/quantity.h"
@@ -34,13 +35,19 @@ struct PerplexityFlags {
   bool json = false;
 };
 
-// Every text after the token that stands before a text in training.
+// What stands before each text, as in lm-evaluation-harness: bos also where prompts begin without it, for a
+// text's first token is foretold from something, and eos parts texts where there is no bos.
+std::optional<int> token_before_texts(const Tokenizer& tokenizer) {
+  const SpecialTokens& specials = tokenizer.specials();
+  return specials.bos ? specials.bos : specials.eos;
+}
+
 std::vector<int32_t> tokens_of_texts(const std::vector<std::string>& texts, const Tokenizer& tokenizer) {
-  const SpecialTokens specials = tokenizer.specials();
+  const std::optional<int> before = token_before_texts(tokenizer);
   std::vector<int32_t> tokens;
   for (const std::string& file : texts) {
     const std::string text = file == "-" ? standard_input() : read_text_file(file, max_text_bytes);
-    if (const auto first = specials.bos ? specials.bos : specials.eos) tokens.push_back(*first);
+    if (before) tokens.push_back(*before);
     const std::vector<int> ids = tokenizer.encode(text);
     tokens.insert(tokens.end(), ids.begin(), ids.end());
   }
@@ -77,7 +84,8 @@ double bytes_of(std::span<const int32_t> tokens, const Tokenizer& tokenizer) {
   return bytes;
 }
 
-void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, double bytes) {
+void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, double bytes,
+                  const std::string& before) {
   const double bits_per_byte = losses.nats / std::log(2.0) / bytes;
   if (flags.json) {
     nlohmann::ordered_json json = {{"tokens", losses.tokens},
@@ -85,6 +93,8 @@ void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, doubl
                                    {"loss", losses.per_token()},
                                    {"perplexity", losses.perplexity()},
                                    {"bits_per_byte", bits_per_byte}};
+    if (flags.shards.empty())
+      json["before_each_text"] = before.empty() ? nlohmann::json() : nlohmann::json(before);
     if (!flags.against.empty()) {
       json["divergence"] = losses.divergence / static_cast<double>(losses.tokens);
       json["agreed"] = static_cast<double>(losses.agreed) / static_cast<double>(losses.tokens);
@@ -92,10 +102,14 @@ void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, doubl
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("{}", format_table({{"tokens scored", fmt::format("{}", losses.tokens)},
-                                 {"loss", fmt::format("{:.4f} nats a token", losses.per_token())},
-                                 {"perplexity", fmt::format("{:.4f}", losses.perplexity())},
-                                 {"bits per byte", fmt::format("{:.4f}", bits_per_byte)}}));
+  std::vector<std::vector<std::string>> rows = {
+      {"tokens scored", fmt::format("{}", losses.tokens)},
+      {"loss", fmt::format("{:.4f} nats a token", losses.per_token())},
+      {"perplexity", fmt::format("{:.4f}", losses.perplexity())},
+      {"bits per byte", fmt::format("{:.4f}", bits_per_byte)}};
+  if (flags.shards.empty())
+    rows.push_back({"before each text", before.empty() ? "nothing" : printable(before)});
+  fmt::print("{}", format_table(rows));
   if (flags.against.empty()) return;
   const auto tokens = static_cast<double>(losses.tokens);
   fmt::print("{}",
@@ -133,14 +147,19 @@ void measure(const PerplexityFlags& flags) {
       },
       reference ? reference->engine.get() : nullptr);
   progress.finish();
-  print_losses(flags, losses, bytes_of(tokens, *model.tokenizer));
+  const std::optional<int> before = token_before_texts(*model.tokenizer);
+  print_losses(flags, losses, bytes_of(tokens, *model.tokenizer),
+               before ? model.tokenizer->token_name(*before) : "");
 }
 
 }  // namespace
 
 Action perplexity_verb(CLI::App& app) {
   auto flags = std::make_shared<PerplexityFlags>();
-  app.add_option("texts", flags->texts, "text files, each a document; - reads standard input")
+  app.add_option(
+         "texts", flags->texts,
+         "text files, each a document; - reads standard input. Before each stands the tokeniser's bos, "
+         "whatever add_bos_token says, or its eos where it has no bos")
       ->type_name("FILE...");
   app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
       ->type_name("FOLDER");

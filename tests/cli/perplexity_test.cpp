@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "chat/fixtures.h"
 #include "cli/program.h"
 #include "support/errors.h"
 #include "support/random.h"
@@ -117,20 +118,49 @@ TEST(PerplexityOfTexts, ReadsFilesAndStandardInput) {
   EXPECT_EQ(input.out, file.out);
 }
 
+std::string tiny_model(const TemporaryFolder& folder, int vocab_size) {
+  const std::string tiny = (folder / "tiny").string(), config = (folder / "config.json").string(),
+                    model = (folder / "model").string();
+  EXPECT_EQ(run_program({"init", "transformer-tiny", tiny}).status, 0);
+  auto json = nlohmann::json::parse(std::ifstream(folder / "tiny" / "config.json"));
+  json["vocab_size"] = vocab_size;
+  std::ofstream(config) << json;
+  EXPECT_EQ(run_program({"init", config, model}).status, 0);
+  return model;
+}
+
+TEST(PerplexityOfTexts, PutsBosBeforeEachWhateverAddBosTokenSaysElseEos) {
+  const TemporaryFolder folder;
+  const std::string model = tiny_model(folder, 262), text = (folder / "text").string();
+  std::ofstream(text) << "abc";
+  const auto measured = [&](const nlohmann::json& tokenizer_config) {
+    std::ofstream(folder / "model" / "tokenizer_config.json") << tokenizer_config;
+    const ProgramResult result = run_program({"perplexity", text, text, "--model", model, "--json"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return nlohmann::json::parse(result.out);
+  };
+  std::ofstream(folder / "model" / "tokenizer.json") << chatml_tokenizer_json();
+  const auto asked = measured({{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"add_bos_token", true}});
+  const auto unasked = measured({{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"add_bos_token", false}});
+  EXPECT_EQ(asked["before_each_text"], "<s>");
+  EXPECT_EQ(asked["tokens"], 7);  // abc, the second <s>, abc
+  EXPECT_EQ(unasked, asked);
+  const auto without = measured({{"eos_token", "</s>"}});
+  EXPECT_EQ(without["before_each_text"], "</s>");
+  EXPECT_EQ(without["tokens"], 7);
+  EXPECT_NE(without["loss"], asked["loss"]);
+}
+
 // The tokeniser puts a space before a text; it is not the text's.
 TEST(PerplexityOfTexts, CountsTheBytesOfTheTextsAlone) {
   const TemporaryFolder folder;
   const auto path = [&](const char* name) { return (folder / name).string(); };
-  ASSERT_EQ(run_program({"init", "transformer-tiny", path("tiny")}).status, 0);
-  auto config = nlohmann::json::parse(std::ifstream(folder / "tiny" / "config.json"));
-  config["vocab_size"] = 265;
-  std::ofstream(path("config.json")) << config;
-  ASSERT_EQ(run_program({"init", path("config.json"), path("model")}).status, 0);
+  const std::string model = tiny_model(folder, 265);
   std::ofstream(path("a")) << "ab ab";
   std::ofstream(path("b")) << " b";
   const std::string tokenizer = (test::source_folder() / "fuzz/corpus/llama2c_tokenizer/ok.bin").string();
-  const ProgramResult result = run_program(
-      {"perplexity", path("a"), path("b"), "--model", path("model"), "--tokenizer", tokenizer, "--json"});
+  const ProgramResult result =
+      run_program({"perplexity", path("a"), path("b"), "--model", model, "--tokenizer", tokenizer, "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["bytes"], 7);
 }
