@@ -36,12 +36,21 @@ class Guard {
   std::vector<std::set<std::string>> keys_;
 };
 
+// What the text is instead, where it does not begin as JSON.
+[[noreturn]] void refuse(std::string_view text, const std::string& where, const std::string& reason) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '['))
+    throw Error("{}: expected JSON, found {}", where,
+                describe_bytes(std::as_bytes(std::span(text.data(), text.size()))));
+  throw Error("{}: not valid JSON: {}", where, reason);
+}
+
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
   // nlohmann::json takes a NUL byte for the end of the text and ignores what follows it.
   const size_t nul = text.find('\0');
-  if (nul != std::string_view::npos) throw Error("{}: not valid JSON: NUL at byte {}", where, nul);
+  if (nul != std::string_view::npos) refuse(text, where, fmt::format("NUL at byte {}", nul));
   Guard guard(where);
   try {
     return nlohmann::json::parse(text,
@@ -50,12 +59,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
                                    return true;
                                  });
   } catch (const nlohmann::json::exception& e) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) {
-      throw Error("{}: expected JSON, found {}", where,
-                  describe_bytes(std::as_bytes(std::span(text.data(), text.size()))));
-    }
-    throw Error("{}: not valid JSON: {}", where, printable(e.what(), 300));
+    refuse(text, where, printable(e.what(), 300));
   }
 }
 

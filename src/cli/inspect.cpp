@@ -8,7 +8,9 @@
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/mapped_file.h"
 #include "base/printable.h"
+#include "base/sniff.h"
 #include "base/text.h"
 #include "cli/inspect_gguf.h"
 #include "cli/quantised_checkpoint.h"
@@ -62,6 +64,20 @@ TensorMap tensors_of(const ModelFile& file) {
   return tensors;
 }
 
+// A file under another name than a safetensors file's or an index's, and with other first bytes, is none.
+void require_tensors(const std::filesystem::path& path) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) return;
+  const std::string extension = path.extension().string();
+  if (extension == ".safetensors" || extension == ".json") return;
+  const MappedFile file(path);
+  if (describe_bytes(file.bytes()) == "a safetensors file") return;
+  throw Error(
+      "{}: expected a .safetensors or .gguf file, a shard index, a .bin of llama2.c (its first format) or a "
+      "checkpoint directory, found {}",
+      path.string(), describe_file(file.bytes()));
+}
+
 template <class Show>
 void with_contents(const InspectOptions& options, Show show) {
   const std::filesystem::path path = options.path;
@@ -85,6 +101,7 @@ void with_contents(const InspectOptions& options, Show show) {
     show({file.kind(), tensors_of(file), {}, model_of(file), 0});
     return;
   }
+  require_tensors(path);
   const TensorFiles files(path);
   const bool one = files.files().size() == 1;
   show({"tensors", files.tensors(), one ? files.files().front().metadata() : decltype(Contents::metadata){},

@@ -105,7 +105,7 @@ class Fit {
 
   std::string unexpected_hint() const {
     const bool kv =
-        std::any_of(unexpected_.items.begin(), unexpected_.items.end(), [](const std::string& name) {
+        std::all_of(unexpected_.items.begin(), unexpected_.items.end(), [](const std::string& name) {
           return name.find("k_proj.") != std::string::npos || name.find("v_proj.") != std::string::npos;
         });
     return kv ? " (a layer that reads the keys and values of another has no k_proj or v_proj of its own)"

@@ -13,15 +13,22 @@ namespace onceover {
 namespace {
 
 constexpr const char* single_name = "model.safetensors";
+constexpr const char* pickle_name = "pytorch_model.bin";
 constexpr const char* index_name = "model.safetensors.index.json";
 constexpr size_t max_index_bytes = size_t{32} << 20;  // 300 thousand tensors
+
+const char* what_else(const nlohmann::json& json) {
+  if (json.contains("model_type") || json.contains("hidden_size"))
+    return " (this looks like a model's config.json; its directory can be inspected)";
+  if (json.contains("added_tokens") && json.contains("model"))
+    return " (this looks like a tokenizer.json; onceover tokenize reads it)";
+  return "";
+}
 
 std::map<std::string, std::string> read_weight_map(const nlohmann::json& index, const std::string& where) {
   const auto found = index.find("weight_map");
   if (found == index.end() || !found->is_object()) {
-    const bool config = index.contains("model_type") || index.contains("hidden_size");
-    throw Error("{}: expected an object as weight_map{}", where,
-                config ? " (this looks like a model's config.json; its directory can be inspected)" : "");
+    throw Error("{}: expected an object as weight_map{}", where, what_else(index));
   }
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : found->items()) {
@@ -83,8 +90,10 @@ std::filesystem::path file_to_open(const std::filesystem::path& path) {
   const bool single = std::filesystem::exists(path / single_name, ignored);
   const bool sharded = std::filesystem::exists(path / index_name, ignored);
   if (single == sharded) {
-    throw Error("{}: expected {} or {}, found {}", path.string(), single_name, index_name,
-                single ? "both" : "neither");
+    const bool pickled = std::filesystem::exists(path / pickle_name, ignored);
+    throw Error("{}: expected {} or {}, found {}{}", path.string(), single_name, index_name,
+                single ? "both" : "neither",
+                pickled ? " but pytorch_model.bin, a pickle: convert it to safetensors" : "");
   }
   return path / (single ? single_name : index_name);
 }
