@@ -3,10 +3,10 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <iterator>
-#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -16,19 +16,41 @@ namespace {
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-struct Free {
-  void operator()(utf8proc_uint8_t* text) const { std::free(text); }
-};
+using Codes = std::vector<utf8proc_int32_t>;
+
+void append_decomposed(char32_t code, utf8proc_option_t options, Codes& codes) {
+  std::array<utf8proc_int32_t, 32> parts;  // 18 are the most
+  int state = 0;
+  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts.data(),
+                                             std::ssize(parts), options, &state);
+  if (count < 0 || count > std::ssize(parts))
+    throw Error("a text cannot be normalised: {}", utf8proc_errmsg(std::min<utf8proc_ssize_t>(count, 0)));
+  codes.insert(codes.end(), parts.begin(), parts.begin() + count);
+}
+
+int combining_class(utf8proc_int32_t code) { return utf8proc_get_property(code)->combining_class; }
+
+// Marks behind a character in the order of their classes. utf8proc would sort them by exchanging neighbours,
+// which takes hours for a megabyte of marks.
+void sort_marks(Codes& codes) {
+  for (auto first = codes.begin(); first != codes.end();) {
+    first = std::find_if(first, codes.end(), combining_class);
+    const auto last = std::find_if_not(first, codes.end(), combining_class);
+    std::stable_sort(first, last, [](auto a, auto b) { return combining_class(a) < combining_class(b); });
+    first = last;
+  }
+}
 
 void append_normal_form(std::string_view text, NormalForm form, std::string& out) {
-  const int compatible = form == NormalForm::KC ? UTF8PROC_COMPAT : 0;
-  utf8proc_uint8_t* made = nullptr;
-  const auto bytes = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-      &made, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | compatible));
-  const std::unique_ptr<utf8proc_uint8_t, Free> owned(made);
-  if (bytes < 0) throw Error("a text cannot be normalised: {}", utf8proc_errmsg(bytes));
-  out.append(reinterpret_cast<const char*>(made), static_cast<size_t>(bytes));
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE |
+                                                      (form == NormalForm::KC ? UTF8PROC_COMPAT : 0));
+  Codes codes;
+  for (size_t at = 0; at < text.size();) append_decomposed(next_code_point(text, at), options, codes);
+  sort_marks(codes);
+  const auto count = utf8proc_normalize_utf32(codes.data(), std::ssize(codes), options);
+  if (count < 0) throw Error("a text cannot be normalised: {}", utf8proc_errmsg(count));
+  codes.resize(static_cast<size_t>(count));
+  for (const auto code : codes) append_utf8(out, static_cast<char32_t>(code));
 }
 
 // Combining marks younger than Unicode 9, in order: the library "tokenizers" normalises by its tables, to
