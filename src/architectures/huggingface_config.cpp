@@ -140,7 +140,10 @@ void ouro(Json& ours, const Json& theirs, const std::string& where) {
   qwen(ours, theirs, where);
   take_as(ours, theirs, "num_loops", {"total_ut_steps"});
   if (given(theirs, "early_exit_threshold") && theirs["early_exit_threshold"] != 1)
-    refuse(where, "early_exit_threshold", "1", theirs["early_exit_threshold"]);
+    refuse(where, "early_exit_threshold",
+           "1, which runs every iteration for every token; below it the exit gate would choose each token's "
+           "iteration, and no executor reads the gate",
+           theirs["early_exit_threshold"]);
 }
 
 void gpt_neox(Json& ours, const Json& theirs, const std::string& where) {

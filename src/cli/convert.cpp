@@ -1,15 +1,18 @@
 // `onceover convert`: a model of any kind written anew as a checkpoint folder, for use and not for further
-// training steps: config, weights in the type asked for, tokeniser.
+// training steps: config, weights in the type asked for, tokeniser. Where transformers knows the model, names
+// of tensors and keys of the config are its own, so that it reads the folder.
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "architectures/official_config.h"
 #include "architectures/registry.h"
 #include "base/text.h"
 #include "cli/copy_tokenizer.h"
 #include "cli/stored_dtype.h"
 #include "cli/verbs.h"
 #include "models/model_file.h"
+#include "models/tensor_form.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
@@ -26,16 +29,20 @@ void convert_checkpoint(const ConvertOptions& options) {
   const DType dtype = stored_dtype(options.dtype);
   require_memory_for(plan, dtype, options.model);
   const std::vector<const StoredWeight*> weights = file.bind(plan);
+  const nlohmann::ordered_json official = official_config(config);
+  const Naming naming =
+      official.is_null() ? Naming{} : huggingface_names(official["model_type"].get<std::string>(), config);
   CheckpointWriter writer(options.directory, AtomicDirectory::Existing::Refuse);
   std::vector<std::vector<std::byte>> stored;
   TensorMap tensors;
   double bytes = 0;
-  for (size_t id = 0; id < weights.size(); ++id) {
-    stored.push_back(encode(weights[id]->numbers(), dtype));
-    tensors[plan.weights[id].name] = {dtype, plan.weights[id].shape, stored.back()};
+  const auto numbers = [&](WeightId id) { return weights[static_cast<size_t>(id)]->numbers(); };
+  for (const TensorForm& form : tensor_forms(naming, plan)) {
+    stored.push_back(encode(form.numbers(numbers), dtype));
+    tensors[form.name] = {dtype, form.shape, stored.back()};
     bytes += static_cast<double>(stored.back().size());
   }
-  writer.add_config(config_to_json(config).dump(2) + "\n");
+  writer.add_config((official.is_null() ? config_to_json(config) : official).dump(2) + "\n");
   writer.add_weights(tensors);
   copy_tokenizer(file, writer);
   writer.commit(plan.fingerprint(), nlohmann::json::object());

@@ -21,7 +21,18 @@ std::vector<float> stored_numbers(const StoredWeight& weight) {
   return numbers;
 }
 
-// The stored row of the weight's `row`, of `rows`.
+// Whether the rows can be cut as asked: whole parts, whole heads.
+bool fits(const Cut& cut, const std::vector<int64_t>& shape) {
+  if (cut.transposed && shape.size() != 2) return false;
+  if (shape.empty()) return cut.parts == 1 && cut.pairs_of == 0;
+  const int64_t all = cut.transposed ? shape[1] : shape[0];
+  if (all % cut.parts != 0) return false;
+  const int64_t rows = all / cut.parts;
+  return (cut.head_dim == 0 || rows % cut.head_dim == 0) && (cut.pairs_of == 0 || rows % cut.pairs_of == 0);
+}
+
+}  // namespace
+
 int64_t stored_row(const Cut& cut, int64_t row, int64_t rows) {
   if (cut.pairs_of > 0) {
     const int64_t half = cut.pairs_of / 2, first = row / cut.pairs_of * cut.pairs_of, j = row - first;
@@ -38,18 +49,6 @@ std::vector<float> transpose(const std::vector<float>& x, int64_t rows, int64_t 
   }
   return y;
 }
-
-// Whether the rows can be cut as asked: whole parts, whole heads.
-bool fits(const Cut& cut, const std::vector<int64_t>& shape) {
-  if (cut.transposed && shape.size() != 2) return false;
-  if (shape.empty()) return cut.parts == 1 && cut.pairs_of == 0;
-  const int64_t all = cut.transposed ? shape[1] : shape[0];
-  if (all % cut.parts != 0) return false;
-  const int64_t rows = all / cut.parts;
-  return (cut.head_dim == 0 || rows % cut.head_dim == 0) && (cut.pairs_of == 0 || rows % cut.pairs_of == 0);
-}
-
-}  // namespace
 
 std::vector<int64_t> StoredWeight::shape() const {
   std::vector<int64_t> shape = stored_shape(*this);

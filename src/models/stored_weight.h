@@ -33,6 +33,12 @@ struct StoredWeight {
   std::vector<float> numbers() const;
 };
 
+// The row of a stored tensor that holds `row` of a weight of so many rows.
+int64_t stored_row(const Cut& cut, int64_t row, int64_t rows);
+
+// [rows, columns] to [columns, rows].
+std::vector<float> transpose(const std::vector<float>& x, int64_t rows, int64_t columns);
+
 // By the name that plans know it under.
 using StoredWeights = std::map<std::string, StoredWeight, std::less<>>;
 

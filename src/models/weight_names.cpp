@@ -76,16 +76,17 @@ Naming gpt2() {
   Naming n;
   n.ignored = {".attn.bias", ".attn.masked_bias"};
   n.optional_prefix = "transformer.";
-  both(n, "model.embed_tokens", "wte");
-  both(n, "model.embed_positions", "wpe");
-  both(n, "model.norm", "ln_f");
+  both(n, "model.embed_tokens", "transformer.wte");
+  both(n, "model.embed_positions", "transformer.wpe");
+  both(n, "model.norm", "transformer.ln_f");
   both(n, "lm_head", "lm_head");
-  both(n, layer + std::string("input_layernorm"), "h.{}.ln_1");
-  both(n, layer + std::string("post_attention_layernorm"), "h.{}.ln_2");
-  parts_of(n, "h.{}.attn.c_attn", {.transposed = true});
-  both(n, layer + std::string("self_attn.o_proj"), "h.{}.attn.c_proj", {.transposed = true});
-  both(n, layer + std::string("mlp.up_proj"), "h.{}.mlp.c_fc", {.transposed = true});
-  both(n, layer + std::string("mlp.down_proj"), "h.{}.mlp.c_proj", {.transposed = true});
+  const std::string theirs = "transformer.h.{}.";
+  both(n, layer + std::string("input_layernorm"), theirs + "ln_1");
+  both(n, layer + std::string("post_attention_layernorm"), theirs + "ln_2");
+  parts_of(n, theirs + "attn.c_attn", {.transposed = true});
+  both(n, layer + std::string("self_attn.o_proj"), theirs + "attn.c_proj", {.transposed = true});
+  both(n, layer + std::string("mlp.up_proj"), theirs + "mlp.c_fc", {.transposed = true});
+  both(n, layer + std::string("mlp.down_proj"), theirs + "mlp.c_proj", {.transposed = true});
   return n;
 }
 
@@ -140,11 +141,9 @@ StoredWeights rename_tensors(const Naming& naming, const std::map<std::string, S
       throw Error("{}: tensor '{}' holds a weight that another tensor holds too", where, printable(stored));
   };
   for (const auto& [stored, weight] : tensors) {
-    std::string name = stored;
-    if (!naming.optional_prefix.empty() && name.starts_with(naming.optional_prefix))
-      name.erase(0, naming.optional_prefix.size());
-    LayerName known = layer_name(name);
-    if (!by_their_name.contains(known.pattern)) known = {name, ""};
+    LayerName known = layer_name(stored);
+    if (!by_their_name.contains(known.pattern)) known = layer_name(naming.optional_prefix + stored);
+    if (!by_their_name.contains(known.pattern)) known = {stored, ""};
     const auto [first, last] = by_their_name.equal_range(known.pattern);
     for (auto rule = first; rule != last; ++rule) {
       StoredWeight cut = weight;
@@ -154,6 +153,15 @@ StoredWeights rename_tensors(const Naming& naming, const std::map<std::string, S
     if (first == last && !ignored(naming, stored)) add(stored, weight, stored);
   }
   return weights;
+}
+
+std::pair<std::string, Cut> their_name(const Naming& naming, const std::string& ours) {
+  for (const LayerName& name : {layer_name(ours), LayerName{ours, ""}}) {
+    for (const NameRule& rule : naming.rules) {
+      if (rule.ours == name.pattern) return {with_number(rule.theirs, name.number), rule.cut};
+    }
+  }
+  return {ours, {}};
 }
 
 Naming huggingface_names(const std::string& model_type, const Config& config) {

@@ -1,6 +1,7 @@
 // Names of tensors elsewhere, and the weights of our plans that lie in them.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "architectures/config.h"
@@ -17,7 +18,7 @@ struct NameRule {
 struct Naming {
   std::vector<NameRule> rules;
   std::vector<std::string> ignored;  // ends of names that hold no weight: masks, tables of angles
-  std::string optional_prefix = "";  // that some files put before every name
+  std::string optional_prefix = "";  // of names, that some files leave out
 };
 
 // Tensors by their names in the file to weights by ours. A tensor that no rule knows keeps its name, so that
@@ -25,6 +26,9 @@ struct Naming {
 // tensors hold the same weight.
 StoredWeights rename_tensors(const Naming& naming, const std::map<std::string, StoredWeight>& tensors,
                              const std::string& where);
+
+// The tensor that holds one of our weights, and where in it; itself where no rule knows it.
+std::pair<std::string, Cut> their_name(const Naming& naming, const std::string& ours);
 
 // Of Hugging Face's checkpoints by model_type; the types that are not here have our names.
 Naming huggingface_names(const std::string& model_type, const Config& config);
