@@ -90,6 +90,51 @@ TEST_F(OfficialNames, ComeBackForGpt2WithTheirPrefix) {
   expect_given_back(bare, write_file(folder, "gpt2.gguf", gpt2_as_gguf(bare, "")), "transformer.");
 }
 
+TEST_F(OfficialNames, ComeBackForAFineTunedModelThatWasContinued) {
+  const TemporaryFolder source;
+  const Official official = gpt2(random, "transformer.");
+  official.save(source);
+  const std::string run = (folder / "run").string(), settings = (folder / "settings.toml").string(),
+                    to = (folder / "to").string();
+  std::ofstream(settings) << fmt::format(R"(
+    [model]
+    init = "{}"
+    [data]
+    task = "swaps"
+    sequence_length = 16
+    [swaps]
+    places = 3
+    [batch]
+    tokens = 32
+    micro_sequences = 2
+    [run]
+    folder = "{}"
+    threads = 1
+    tensorboard = false
+    )",
+                                         source.path().string(), run);
+  for (const char* steps : {"--schedule.steps=2", "--schedule.steps=4"}) {
+    const ProgramResult trained = run_program({"train", settings, steps, "--resume=auto"});
+    ASSERT_EQ(trained.status, 0) << trained.err;
+  }
+  EXPECT_TRUE(std::filesystem::exists(run + "/step_000004"));
+  const ProgramResult result = run_program({"convert", run, to, "--dtype", "f32"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const ModelFile tuned(run), converted(to);
+  EXPECT_EQ(converted.read(build(converted.config())), tuned.read(build(tuned.config())));
+  const TensorFiles files(to);
+  const straight::Tensor& before = official.tensors.all.at("transformer.h.0.attn.c_attn.weight");
+  const TensorView& after = files.tensors().at("transformer.h.0.attn.c_attn.weight");
+  EXPECT_EQ(after.shape, before.shape);
+  const std::vector<float> numbers = to_f32(after);
+  double moved = 0;
+  for (size_t i = 0; i < numbers.size(); i++)
+    moved =
+        std::max(moved, std::abs(static_cast<double>(numbers[i]) - static_cast<double>(before.numbers[i])));
+  EXPECT_GT(moved, 0);
+  EXPECT_LT(moved, 0.1);  // still that matrix, and no other order of its rows
+}
+
 // A GPT-2 with rotary positions beside a window: transformers has no such model.
 TEST_F(OfficialNames, AreOursWhereTransformersHasNoSuchModel) {
   const std::string from = (folder / "from").string(), to = (folder / "to").string();
