@@ -13,13 +13,14 @@
 #include "cli/verbs.h"
 #include "models/model_file.h"
 #include "models/tensor_form.h"
+#include "vocabulary/open_tokenizer.h"
 #include "weights/checkpoint.h"
 
 namespace onceover {
 namespace {
 
 struct ConvertOptions {
-  std::string model, directory, dtype = "bf16";
+  std::string model, directory, tokenizer, dtype = "bf16";
 };
 
 void convert_checkpoint(const ConvertOptions& options) {
@@ -44,7 +45,10 @@ void convert_checkpoint(const ConvertOptions& options) {
   }
   writer.add_config((official.is_null() ? config_to_json(config) : official).dump(2) + "\n");
   writer.add_weights(tensors);
-  copy_tokenizer(file, writer);
+  if (options.tokenizer.empty())
+    copy_tokenizer(file, writer);
+  else
+    open_tokenizer(options.tokenizer)->save(writer.folder());
   writer.commit(plan.fingerprint(), nlohmann::json::object());
   fmt::print("{}: {} tensors, {}\n", options.directory, tensors.size(), format_bytes(bytes));
 }
@@ -60,6 +64,10 @@ Action convert_verb(CLI::App& app) {
   app.add_option("directory", options->directory, "the checkpoint directory to make; it must not exist")
       ->type_name("DIRECTORY")
       ->required();
+  app.add_option("--tokenizer", options->tokenizer,
+                 "write this tokeniser beside the weights instead of the model's own: a folder or file as in "
+                 "onceover tokenize")
+      ->type_name("PATH");
   declare_stored_dtype(app, options->dtype);
   return [options] { convert_checkpoint(*options); };
 }

@@ -30,6 +30,20 @@ TEST(Convert, RoundsEveryWeightToTheTypeAskedForAndKeepsTheTokeniser) {
   }
 }
 
+TEST(Convert, WritesAnotherTokeniserWhereToldTo) {
+  const TemporaryFolder folder;
+  const std::string from = (folder / "from").string(), to = (folder / "to").string(),
+                    tokenizer = (test::source_folder() / "fuzz/corpus/llama2c_tokenizer/ok.bin").string();
+  ASSERT_EQ(run_program({"init", "transformer-tiny", from}).status, 0);
+  const ProgramResult result = run_program({"convert", from, to, "--tokenizer", tokenizer});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(run_program({"tokenize", "ab ab", "--ids", "--model", to}).out,
+            run_program({"tokenize", "ab ab", "--ids", "--model", tokenizer}).out);
+  const ProgramResult none = run_program({"convert", from, to + "2", "--tokenizer", from});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_FALSE(std::filesystem::exists(to + "2"));
+}
+
 TEST(Convert, RefusesToWriteOverAFolder) {
   const TemporaryFolder folder;
   const std::string from = (folder / "from").string();
