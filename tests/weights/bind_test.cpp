@@ -86,6 +86,8 @@ TEST(BindWeights, RefusesProjectionsOfLayersThatReadTheSharedKeysAndValues) {
   EXPECT_TRUE(contains(model.refusal(),
                        fmt::format("'{}' (a layer that reads the keys and values of another", shared)))
       << model.refusal();
+  model.tensors["stranger"] = view_of(noise, {64});
+  EXPECT_FALSE(contains(model.refusal(), "a layer that reads")) << model.refusal();
 }
 
 TEST(TiedEmbeddings, UseTheTableWhenTheFileHasNoHead) {
