@@ -36,6 +36,18 @@ AttributePath AttributePath::take(CallArguments& arguments) {
   return path == nullptr || path->is<None>() ? AttributePath() : AttributePath(*path);
 }
 
+std::vector<AttributePath> AttributePath::take_several(CallArguments& arguments) {
+  const Value* given = arguments.take("attribute");
+  if (given == nullptr || given->is<None>()) return {AttributePath()};
+  if (given->text() == nullptr) return {AttributePath(*given)};
+  std::vector<AttributePath> paths;
+  TextView rest = *given->text();
+  for (size_t comma; (comma = find(rest, U",")) != nowhere; rest.remove_prefix(comma + 1))
+    paths.emplace_back(text_value(Text(rest.substr(0, comma))));
+  paths.emplace_back(text_value(Text(rest)));
+  return paths;
+}
+
 Value AttributePath::of(Run& run, Value value, const Value* when_absent) const {
   for (const Value& step : steps_) {
     value = item(run, value, step);

@@ -15,6 +15,8 @@ class AttributePath {
   explicit AttributePath(const Value& path);
   // Empty when the argument is absent or None.
   static AttributePath take(CallArguments& arguments);
+  // Of "a,b": one for each.
+  static std::vector<AttributePath> take_several(CallArguments& arguments);
 
   // The value itself where the path is empty. What is undefined on the way is `when_absent`, if given.
   Value of(Run& run, Value value, const Value* when_absent = nullptr) const;

@@ -43,6 +43,7 @@ Value Machine::call_macro(const BoundMacro& bound, CallArguments& arguments, con
   if (outer == nullptr)
     throw Error("macro '{}' is called outside of the block that made it", printable(macro.name));
   const Inner inner(*this, outer);
+  scope_->names.emplace("caller", caller == nullptr ? undefined("'caller'") : *caller);
   for (const Parameter& parameter : macro.parameters) {
     const Value* given = arguments.take(parameter.name);
     Value value = given != nullptr ? *given
@@ -52,7 +53,6 @@ Value Machine::call_macro(const BoundMacro& bound, CallArguments& arguments, con
     scope_->names.insert_or_assign(parameter.name, std::move(value));
   }
   arguments.finish();
-  if (caller != nullptr) scope_->names.insert_or_assign("caller", *caller);
   return captured(macro.body);
 }
 

@@ -26,6 +26,7 @@ Value Machine::evaluate_or_none(const ExpressionPtr& expression) {
 
 Value Machine::value(const Name& node) {
   for (const Scope* scope = scope_.get(); scope != nullptr; scope = scope->outer.get()) {
+    run_.spend(1);
     const auto found = scope->names.find(node.name);
     if (found != scope->names.end()) return found->second;
   }
@@ -71,9 +72,8 @@ bool Machine::holds(const std::string& op, const Value& left, const Value& right
   if (op == "not in") return !contains(run_, right, left);
   if (op == "==") return equal(run_, left, right);
   if (op == "!=") return !equal(run_, left, right);
-  for (const Value* side : {&left, &right}) {
-    if (const Undefined* missing = side->as<Undefined>()) throw Error("{} is undefined", *missing->what);
-  }
+  require_defined(left);
+  require_defined(right);
   const int sign = order(run_, left, right);
   return op == "<" ? sign < 0 : op == "<=" ? sign <= 0 : op == ">" ? sign > 0 : sign >= 0;
 }

@@ -22,8 +22,7 @@ Text Machine::write(const Block& block) {
 
 void Machine::append(TextView text) {
   run_.spend_text(text.size());
-  if (out_->size() + text.size() > Run::max_characters)
-    throw Error("the template writes more than {} characters", Run::max_characters);
+  Run::check_text(out_->size() + text.size());
   *out_ += text;
 }
 
@@ -91,19 +90,21 @@ std::vector<Value> Machine::chosen_items(const For& node) {
 Machine::Flow Machine::run(const For& node) {
   const auto loop = std::make_shared<Loop>();
   loop->items = chosen_items(node);
-  if (loop->items.empty()) {
-    const Inner inner(*this);
-    return execute(node.otherwise);
-  }
+  for (const Value& item : loop->items) loop->depth = std::max(loop->depth, depth_of(item) + 1);
   // What changed() keeps may hold the loop itself.
   const std::shared_ptr<void> finally(nullptr, [&](void*) { loop->watched.clear(); });
+  bool finished = false;  // a round, without break and continue: else is left out then
   for (loop->at = 0; loop->at < loop->items.size(); loop->at++) {
     const Inner inner(*this);
     scope_->names.insert_or_assign("loop", Value{loop});
     assign(node.target, loop->items[loop->at]);
-    if (execute(node.body) == Flow::Break) break;
+    const Flow flow = execute(node.body);
+    finished = finished || flow == Flow::On;
+    if (flow == Flow::Break) break;
   }
-  return Flow::On;
+  if (finished) return Flow::On;
+  const Inner inner(*this);
+  return execute(node.otherwise);
 }
 
 void Machine::assign(const Target& target, const Value& value) {

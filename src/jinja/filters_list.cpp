@@ -51,7 +51,8 @@ Value join(Run& run, const Value& object, CallArguments& arguments) {
   bool begun = false;
   for (const Value& one : items_of(run, object)) {
     const Text text = text_of(run, path.of(run, one));
-    run.spend_text(out.size() > Run::max_characters ? out.size() : separator.size() + text.size());
+    run.spend_text(separator.size() + text.size());
+    Run::check_text(out.size() + separator.size() + text.size());
     if (std::exchange(begun, true)) out += separator;
     out += text;
   }
@@ -91,11 +92,14 @@ Value sorted(Run& run, std::vector<std::pair<Value, Value>> keyed, bool reversed
 Value sort(Run& run, const Value& object, CallArguments& arguments) {
   const bool reversed = arguments.flag("reverse", false),
              case_sensitive = arguments.flag("case_sensitive", false);
-  const AttributePath path = AttributePath::take(arguments);
+  const std::vector<AttributePath> paths = AttributePath::take_several(arguments);
   arguments.finish();
   std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& one : items_of(run, object))
-    keyed.emplace_back(sort_key(run, path.of(run, one), case_sensitive), one);
+  for (const Value& one : items_of(run, object)) {
+    std::vector<Value> keys;
+    for (const AttributePath& path : paths) keys.push_back(sort_key(run, path.of(run, one), case_sensitive));
+    keyed.emplace_back(list_value(std::move(keys)), one);
+  }
   return sorted(run, std::move(keyed), reversed);
 }
 
@@ -155,6 +159,7 @@ Value sum(Run& run, const Value& object, CallArguments& arguments) {
   const AttributePath path = AttributePath::take(arguments);
   const Value* start = arguments.take("start");
   arguments.finish();
+  if (start != nullptr && start->text() != nullptr) throw Error("sum: texts are joined with `join`");
   Value total = start == nullptr ? Value{int64_t{0}} : *start;
   for (const Value& one : items_of(run, object)) total = binary(run, "+", total, path.of(run, one));
   return total;

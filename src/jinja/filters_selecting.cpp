@@ -16,10 +16,11 @@ Value map(Run& run, const Value& object, CallArguments& arguments) {
   std::vector<Value> rest = arguments.take_positional();
   auto named = arguments.take_named();
   std::vector<Value> out;
-  if (rest.empty() && !named.empty() && named[0].first == "attribute") {
+  if (rest.empty() && !named.empty()) {
     CallArguments only("map", {}, named);
-    const AttributePath path = AttributePath::take(only);
+    const AttributePath path(only.require("attribute"));
     const Value* when_absent = only.take("default");
+    if (when_absent != nullptr && when_absent->is<None>()) when_absent = nullptr;
     only.finish();
     for (const Value& one : items_if_any(run, object)) out.push_back(path.of(run, one, when_absent));
     return list_value(std::move(out));
@@ -31,7 +32,7 @@ Value map(Run& run, const Value& object, CallArguments& arguments) {
   rest.erase(rest.begin());
   for (const Value& one : items_if_any(run, object)) {
     CallArguments given(name, rest, named);
-    run.spend(1 + rest.size());
+    run.spend(1 + rest.size() + named.size());
     out.push_back(filter->apply(run, one, given));
   }
   return list_value(std::move(out));
@@ -55,7 +56,7 @@ Value chosen(Run& run, const Value& object, CallArguments& arguments, bool by_at
   std::vector<Value> out;
   for (const Value& one : items_if_any(run, object)) {
     CallArguments given(name, rest, named);
-    run.spend(1 + rest.size());
+    run.spend(1 + rest.size() + named.size());
     const Value looked_at = path.of(run, one);
     if ((test == nullptr ? is_true(looked_at) : test->holds(run, looked_at, given)) == wanted)
       out.push_back(one);

@@ -15,7 +15,13 @@ Value map_characters(Run& run, const Value& object, CallArguments& arguments, ch
 }
 
 Value to_upper(Run& run, const Value& object, CallArguments& arguments) {
-  return map_characters(run, object, arguments, upper);
+  arguments.finish();
+  Text out;
+  for (const char32_t c : text_of(run, object)) {
+    const bool is_sharp_s = plain(c) == U'ß';
+    out.append(is_sharp_s ? 2 : 1, is_sharp_s ? U'S' | (c & input_mark) : upper(c));
+  }
+  return text_value(std::move(out));
 }
 
 Value to_lower(Run& run, const Value& object, CallArguments& arguments) {
@@ -30,22 +36,16 @@ Value capitalize(Run& run, const Value& object, CallArguments& arguments) {
 
 // Words begin after white space and the characters below: Jinja's rule, not str.title's.
 Value title(Run& run, const Value& object, CallArguments& arguments) {
-  Text text = *to_lower(run, object, arguments).text();
+  arguments.finish();
+  Text text = text_of(run, object);
   constexpr TextView borders = U"-({[<";
-  for (size_t i = 0; i < text.size(); i++) {
-    const bool begins = i == 0 || is_space(text[i - 1]) || borders.find(plain(text[i - 1])) != nowhere;
-    if (begins) text[i] = upper(text[i]);
+  bool begins = true;
+  for (char32_t& c : text) {
+    const bool is_border = is_space(c) || borders.find(plain(c)) != nowhere;
+    c = begins ? upper(c) : lower(c);
+    begins = is_border;
   }
   return text_value(std::move(text));
-}
-
-Value trim(Run& run, const Value& object, CallArguments& arguments) {
-  const Text* chars = arguments.text("chars");
-  arguments.finish();
-  const Text text = text_of(run, object);
-  const TextView view = chars == nullptr ? TextView() : TextView(*chars);
-  const TextView* of = chars == nullptr ? nullptr : &view;
-  return text_value(Text(strip_end(strip_start(text, of), of)));
 }
 
 Value string(Run& run, const Value& object, CallArguments& arguments) {
@@ -53,15 +53,20 @@ Value string(Run& run, const Value& object, CallArguments& arguments) {
   return text_value(text_of(run, object));
 }
 
+Value trim(Run& run, const Value& object, CallArguments& arguments) {
+  return call_method(run, text_value(text_of(run, object)), "strip", arguments);
+}
+
 Value replace(Run& run, const Value& object, CallArguments& arguments) {
   const Text from = text_of(run, arguments.require("old")), to = text_of(run, arguments.require("new"));
   const Value* count = arguments.take("count");
-  const auto most = count == nullptr || count->is<None>() ? std::optional<int64_t>(-1) : as_integer(*count);
-  if (!most) throw Error("replace: 'count' must be an integer, found {}", type_name(*count));
+  const auto given = count == nullptr || count->is<None>() ? std::optional<int64_t>(-1) : as_integer(*count);
+  if (!given) throw Error("replace: 'count' must be an integer, found {}", type_name(*count));
   arguments.finish();
   const Text text = text_of(run, object);
-  run.spend_text((text.size() + 1) * (to.size() + 1));
-  return text_value(replaced(text, from, to, *most < 0 ? SIZE_MAX : static_cast<size_t>(*most)));
+  const size_t most = *given < 0 ? SIZE_MAX : static_cast<size_t>(*given);
+  run.spend_text(text.size() + std::min(most, count_of(text, from)) * to.size());
+  return text_value(replaced(text, from, to, most));
 }
 
 Value escape(Run& run, const Value& object, CallArguments& arguments) {
@@ -76,7 +81,9 @@ Value escape(Run& run, const Value& object, CallArguments& arguments) {
     } else {
       out += written[known];
     }
+    Run::check_text(out.size());
   }
+  run.spend_text(out.size());
   return text_value(std::move(out));
 }
 
@@ -92,6 +99,7 @@ Value indent(Run& run, const Value& object, CallArguments& arguments) {
     if (!spaces || *spaces > 1000) throw Error("indent: 'width' must be an integer up to 1000 or a text");
     margin = Text(static_cast<size_t>(std::max<int64_t>(*spaces, 0)), ' ');
   }
+  if (object.text() == nullptr) throw Error("indent needs a text, found {}", type_name(object));
   Text text = text_of(run, object);
   text += '\n';
   const std::vector<TextView> lines = lines_of(text);

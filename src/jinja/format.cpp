@@ -16,12 +16,6 @@ Text number_text(double number) {
   return to_text(digits);
 }
 
-bool is_printable(char32_t c) {
-  c = plain(c);
-  if (c < 0x80) return c >= 0x20 && c != 0x7F;
-  return c >= 0xA1 && c != 0xAD && !is_space(c) && !(c >= 0xD800 && c <= 0xDFFF);
-}
-
 void append_hex(Text& out, char32_t c) {
   c = plain(c);
   out += to_text(c < 0x100     ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
@@ -56,6 +50,7 @@ class Writer {
   // Python's repr.
   void write(const Value& value) {
     run_.spend(1);
+    Run::check_text(out.size());
     if (const bool* flag = value.as<bool>()) {
       out += *flag ? U"True" : U"False";
     } else if (const int64_t* integer = value.as<int64_t>()) {
@@ -117,6 +112,7 @@ class JsonWriter {
 
   void write(const Value& value, int level) {
     run_.spend(1);
+    Run::check_text(out.size());
     if (const bool* flag = value.as<bool>()) {
       out += *flag ? U"true" : U"false";
     } else if (const int64_t* integer = value.as<int64_t>()) {
@@ -170,6 +166,11 @@ class JsonWriter {
     unit(0xDC00 + ((c - 0x10000) & 0x3FF));
   }
 
+  void append(TextView separator) {
+    run_.spend_text(separator.size());
+    out += separator;
+  }
+
   void new_line(int level) {
     if (style_.indent < 0) return;
     const auto spaces = static_cast<size_t>(style_.indent) * static_cast<size_t>(level);
@@ -181,7 +182,7 @@ class JsonWriter {
   void write_list(const List& list, int level) {
     out += '[';
     for (size_t i = 0; i < list.items.size(); i++) {
-      if (i > 0) out += style_.item_separator;
+      if (i > 0) append(style_.item_separator);
       new_line(level + 1);
       write(list.items[i], level + 1);
     }
@@ -196,10 +197,10 @@ class JsonWriter {
                        [&](const auto& a, const auto& b) { return order(run_, a.first, b.first) < 0; });
     out += '{';
     for (size_t i = 0; i < entries.size(); i++) {
-      if (i > 0) out += style_.item_separator;
+      if (i > 0) append(style_.item_separator);
       new_line(level + 1);
       write_key(entries[i].first);
-      out += style_.key_separator;
+      append(style_.key_separator);
       write(entries[i].second, level + 1);
     }
     if (!entries.empty()) new_line(level);

@@ -37,11 +37,12 @@ Value range(Run& run, CallArguments& arguments) {
   return list_value(std::move(numbers));
 }
 
-Dict members_of(CallArguments& arguments) {
+Dict members_of(Run& run, CallArguments& arguments) {
   Dict members;
   if (const Value* other = arguments.take("")) {
     if (other->dict() == nullptr)
       throw Error("{} needs a dict, found {}", arguments.callee(), type_name(*other));
+    run.spend(8 * other->dict()->entries().size());
     members = *other->dict();
   }
   for (auto& [name, value] : arguments.take_named()) members.set(name, std::move(value));
@@ -49,8 +50,10 @@ Dict members_of(CallArguments& arguments) {
   return members;
 }
 
-Value make_namespace(Run& run, CallArguments& arguments) { return run.make_namespace(members_of(arguments)); }
-Value make_dict(Run&, CallArguments& arguments) { return dict_value(members_of(arguments)); }
+Value make_namespace(Run& run, CallArguments& arguments) {
+  return run.make_namespace(members_of(run, arguments));
+}
+Value make_dict(Run& run, CallArguments& arguments) { return dict_value(members_of(run, arguments)); }
 
 Value raise_exception(Run& run, CallArguments& arguments) {
   const Text message = text_of(run, arguments.require("message"));
@@ -58,9 +61,24 @@ Value raise_exception(Run& run, CallArguments& arguments) {
   throw Error("{}", to_utf8(message));
 }
 
+// Python's datetime has no time zone here, and microseconds, which a second's clock has not.
+std::string for_strftime(const std::string& format) {
+  std::string out;
+  for (size_t i = 0; i < format.size(); i++) {
+    const std::string_view part = std::string_view(format).substr(i, format[i] == '%' ? 2 : 1);
+    if (part == "%f") throw Error("strftime_now: %f is not supported");
+    if (part != "%z" && part != "%Z") out += part;
+    i += part.size() - 1;
+  }
+  return out;
+}
+
 Value strftime_now(Run& run, CallArguments& arguments) {
-  const std::string format = to_utf8(text_of(run, arguments.require("format")));
+  const Value given = arguments.require("format");
   arguments.finish();
+  if (given.text() == nullptr) throw Error("strftime_now needs a text, found {}", type_name(given));
+  const Text& text = *given.text();
+  const std::string format = for_strftime(to_utf8(text));
   constexpr size_t longest = 256;
   if (format.size() > longest) throw Error("strftime_now: a format of more than {} bytes", longest);
   const std::time_t now = run.now();
@@ -72,7 +90,9 @@ Value strftime_now(Run& run, CallArguments& arguments) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const size_t bytes = std::strftime(buffer.data(), buffer.size(), format.c_str(), &local);
 #pragma GCC diagnostic pop
-  return text_value(std::string_view(buffer.data(), bytes));
+  const bool is_input =
+      std::any_of(text.begin(), text.end(), [](char32_t c) { return (c & input_mark) != 0; });
+  return text_value(to_text({buffer.data(), bytes}, is_input ? Origin::Input : Origin::Template));
 }
 
 constexpr Builtin globals[] = {{"range", range},

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Token::Kind;
 
-constexpr size_t max_source_bytes = size_t{4} << 20;
+constexpr size_t max_source_bytes = size_t{1} << 20, max_name_characters = 200;
 
 bool is_ascii_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool begins_name(char32_t c) { return c == '_' || is_letter(c); }
@@ -130,7 +130,7 @@ class Lexer {
   }
 
   void comment(const Position& start) {
-    skip(2);
+    skip(rest_.size() > 2 && (rest_[2] == '-' || rest_[2] == '+') ? 3 : 2);
     while (!rest_.empty()) {
       if (close(U"#}", Kind::Data)) return;
       skip(1);
@@ -181,6 +181,8 @@ class Lexer {
   void name() {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), continues_name);
     const auto length = static_cast<size_t>(end - rest_.begin());
+    if (length > max_name_characters)
+      refuse(fmt::format("a name of {} characters, expected at most {}", length, max_name_characters));
     add(Kind::Name);
     tokens_.back().word = to_utf8(rest_.substr(0, length));
     skip(length);
@@ -200,11 +202,15 @@ class Lexer {
     size_t end = digits(0);
     bool real = false;
     const auto at = [&](size_t i) { return i < rest_.size() ? rest_[i] : 0; };
-    if (at(end) == '.' && is_ascii_digit(at(end + 1))) real = true, end = digits(end + 1);
+    const auto refuse_form = [&] { refuse("a number of this form is not supported"); };
+    // "x.0.1" has two indices and no fraction.
+    const bool is_index = !tokens_.empty() && tokens_.back().word == ".";
+    if (!is_index && at(end) == '.' && is_ascii_digit(at(end + 1))) real = true, end = digits(end + 1);
     const size_t sign = at(end + 1) == '-' || at(end + 1) == '+' ? 1 : 0;
-    if ((at(end) == 'e' || at(end) == 'E') && is_ascii_digit(at(end + 1 + sign)))
+    if (!is_index && (at(end) == 'e' || at(end) == 'E') && is_ascii_digit(at(end + 1 + sign)))
       real = true, end = digits(end + 1 + sign);
-    if (continues_name(at(end))) refuse("a number of this form is not supported");
+    if (continues_name(at(end))) refuse_form();
+    if (!real && rest_[0] == '0' && rest_.substr(0, end).find_first_not_of(U"0_") != nowhere) refuse_form();
     std::string word = to_utf8(rest_.substr(0, end));
     std::erase(word, '_');
     add(real ? Kind::Float : Kind::Integer);
@@ -243,6 +249,7 @@ class Lexer {
     if (c == 'U') return code_point(at + 1, 8);
     if (c == 'N' || is_ascii_digit(at + 1 < rest_.size() && c == '0' ? rest_[at + 1] : c == '0' ? 0 : c))
       refuse(fmt::format("the escape \\{} is not supported", static_cast<char>(c)));
+    if (c > 0x7F) refuse("a backslash before this character is not supported");
     const size_t known = names.find(c);
     if (known == nowhere) text += '\\';
     if (c != '\n') text += known == nowhere ? c : meanings[known];

@@ -11,6 +11,7 @@ namespace onceover::jinja {
 struct Loop {
   std::vector<Value> items;
   size_t at = 0;
+  int depth = 1;               // one more than its items'
   std::vector<Value> watched;  // what changed() was last given
   bool watches = false;
 };

@@ -14,9 +14,8 @@ namespace onceover::jinja {
 namespace {
 
 [[noreturn]] void refuse_types(const std::string& op, const Value& left, const Value& right) {
-  for (const Value* value : {&left, &right}) {
-    if (const Undefined* missing = value->as<Undefined>()) throw Error("{} is undefined", *missing->what);
-  }
+  require_defined(left);
+  require_defined(right);
   throw Error("{} cannot be used between the types {} and {}", op, type_name(left), type_name(right));
 }
 
@@ -51,28 +50,53 @@ int64_t power(int64_t base, int64_t exponent) {
   return result;
 }
 
+double power(double base, double exponent) {
+  if (base == 0 && exponent < 0) throw Error("division by zero");
+  const double result = std::pow(base, exponent);
+  if (std::isnan(result) && !std::isnan(base) && !std::isnan(exponent))
+    throw Error("{} ** {} is a complex number", base, exponent);
+  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent))
+    throw Error("{} ** {} is beyond a float", base, exponent);
+  return result;
+}
+
+// The rest has the sign of `b`, and the quotient is whole: CPython's float_divmod.
+double remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+double floor_divide(double a, double b) {
+  const double rest = std::fmod(a, b);
+  double quotient = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, a / b);
+  const double down = std::floor(quotient);
+  return quotient - down > 0.5 ? down + 1 : down;
+}
+
 Value of_integers(const std::string& op, int64_t a, int64_t b) {
   if (op == "+") return {whole(overflowing_add, a, b)};
   if (op == "-") return {whole(overflowing_subtract, a, b)};
   if (op == "*") return {whole(overflowing_multiply, a, b)};
   if (op == "**" && b >= 0) return {power(a, b)};
-  if (op == "**") return {std::pow(static_cast<double>(a), static_cast<double>(b))};
+  if (op == "**") return {power(static_cast<double>(a), static_cast<double>(b))};
   if (b == 0) throw Error("division by zero");
   if (op == "//") return {floor_divide(a, b)};
   if (op == "%") return {b == -1 ? 0 : a - floor_divide(a, b) * b};
-  return {static_cast<double>(a) / static_cast<double>(b)};
+  return {static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b))};
 }
 
 Value of_doubles(const std::string& op, double a, double b) {
   if (op == "+") return {a + b};
   if (op == "-") return {a - b};
   if (op == "*") return {a * b};
-  if (op == "**") return {std::pow(a, b)};
+  if (op == "**") return {power(a, b)};
   if (b == 0) throw Error("division by zero");
   if (op == "/") return {a / b};
-  if (op == "//") return {std::floor(a / b)};
-  const double rest = std::fmod(a, b);
-  return {rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest};
+  if (op == "//") return {floor_divide(a, b)};
+  return {remainder(a, b)};
 }
 
 size_t times(const Value& count, size_t length) {
@@ -160,6 +184,10 @@ Value binary(Run& run, const std::string& op, const Value& left, const Value& ri
   refuse_types(op, left, right);
 }
 
+void require_defined(const Value& value) {
+  if (const Undefined* missing = value.as<Undefined>()) throw Error("{} is undefined", *missing->what);
+}
+
 Value negative(const Value& value) {
   if (const auto integer = as_integer(value)) return {whole(overflowing_subtract, 0, *integer)};
   if (const double* number = value.as<double>()) return {-*number};
@@ -186,7 +214,7 @@ std::vector<Value> items_of(Run& run, const Value& value) {
     run.spend(dict->entries().size());
     for (const auto& [key, item] : dict->entries()) items.push_back(key);
   } else if (const Text* text = value.text()) {
-    run.spend(text->size());
+    run.spend(4 * text->size());
     for (const char32_t c : *text) items.push_back(text_value(Text(1, c)));
   } else if (!value.is<Undefined>()) {
     throw Error("a value of type {} cannot be iterated over", type_name(value));
@@ -198,6 +226,7 @@ int64_t length_of(const Value& value) {
   if (const Text* text = value.text()) return static_cast<int64_t>(text->size());
   if (const List* list = value.list()) return static_cast<int64_t>(list->items.size());
   if (const Dict* dict = value.dict()) return static_cast<int64_t>(dict->entries().size());
+  if (const LoopPtr* loop = value.as<LoopPtr>()) return static_cast<int64_t>((*loop)->items.size());
   if (value.is<Undefined>()) return 0;
   throw Error("a value of type {} has no length", type_name(value));
 }
@@ -219,7 +248,8 @@ Value attribute(Run& run, const Value& object, const std::string& name) {
 }
 
 Value item(Run& run, const Value& object, const Value& index) {
-  if (const Dict* dict = object.dict()) {
+  if (const Dict* dict = object.dict();
+      dict != nullptr && index.list() == nullptr && index.dict() == nullptr) {
     if (const Value* found = dict->find(run, index)) return *found;
   }
   if (const Text* name = index.text()) return attribute(run, object, to_utf8(*name));

@@ -10,6 +10,8 @@ namespace onceover::jinja {
 // + - * / // % ** ~
 Value binary(Run& run, const std::string& op, const Value& left, const Value& right);
 Value negative(const Value& value);
+// Error for undefined.
+void require_defined(const Value& value);
 // Whether `part` is in `whole`.
 bool contains(Run& run, const Value& whole, const Value& part);
 

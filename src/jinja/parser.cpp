@@ -100,6 +100,14 @@ Block Parser::body_until(const char* end) {
   return body;
 }
 
+// The same, where what the block writes is kept: no break or continue leads out of it.
+Block Parser::captured_until(const char* end) {
+  const int outer = std::exchange(loops_, 0);
+  Block body = body_until(end);
+  loops_ = outer;
+  return body;
+}
+
 Statement Parser::statement() {
   const Position at = now().at;
   const std::string name = take_name("a tag's name");
@@ -113,7 +121,7 @@ Statement Parser::statement() {
   if (name == "break" || name == "continue") return loop_control(at, name == "break");
   if (name == "generation") return {With{{}, body_until("endgeneration")}, at};
   if (name == "print") {
-    Statement output{Output{tuple()}, at};
+    Statement output{Output{expression()}, at};
     expect_end_of_tag();
     return output;
   }
@@ -164,7 +172,7 @@ Statement Parser::set_statement(const Position& at) {
     return {std::move(node), at};
   }
   ExpressionPtr chain = is_operator("|") ? filter_chain() : nullptr;
-  return {SetBlock{std::move(to), std::move(chain), body_until("endset")}, at};
+  return {SetBlock{std::move(to), std::move(chain), captured_until("endset")}, at};
 }
 
 std::string Parser::assignable_name() {
@@ -192,13 +200,18 @@ std::vector<Parameter> Parser::parameters() {
   std::vector<Parameter> all;
   expect_operator("(");
   while (!is_operator(")")) {
+    const Position at = now().at;
     Parameter one{assignable_name(), nullptr};
+    const auto same = [&](const Parameter& other) { return other.name == one.name; };
+    if (one.name == "caller" || std::any_of(all.begin(), all.end(), same))
+      refuse(at, fmt::format("a second parameter '{}'", printable(one.name)));
     if (skip_operator("=")) {
       one.when_absent = expression();
     } else if (!all.empty() && all.back().when_absent != nullptr) {
       refuse("a parameter without a default follows one with a default");
     }
     all.push_back(std::move(one));
+    if (all.size() > max_arguments) refuse(fmt::format("more than {} parameters", max_arguments));
     if (!skip_operator(",")) break;
   }
   expect_operator(")");
@@ -209,9 +222,7 @@ Statement Parser::macro_statement(const Position& at) {
   Macro node;
   node.name = assignable_name();
   node.parameters = parameters();
-  const int outer = std::exchange(loops_, 0);
-  node.body = body_until("endmacro");
-  loops_ = outer;
+  node.body = captured_until("endmacro");
   return {std::move(node), at};
 }
 
@@ -222,9 +233,7 @@ Statement Parser::call_statement(const Position& at) {
   const Position place = now().at;
   node.call = expression();
   if (!std::holds_alternative<Call>(node.call->of)) refuse(place, "expected a call");
-  const int outer = std::exchange(loops_, 0);
-  node.caller.body = body_until("endcall");
-  loops_ = outer;
+  node.caller.body = captured_until("endcall");
   return {std::move(node), at};
 }
 
@@ -232,7 +241,7 @@ Statement Parser::filter_statement(const Position& at) {
   // The chain is read as if "|" stood before it.
   tokens_[--at_] = {Kind::Operator, at, "|"};
   ExpressionPtr chain = filter_chain();
-  return {FilterBlock{std::move(chain), body_until("endfilter")}, at};
+  return {FilterBlock{std::move(chain), captured_until("endfilter")}, at};
 }
 
 Statement Parser::with_statement(const Position& at) {

@@ -13,6 +13,7 @@ namespace onceover::jinja {
 class Parser {
  public:
   static constexpr int max_depth = 100;
+  static constexpr size_t max_arguments = 250;  // of a call, and parameters of a macro
 
   // `where` names the template in errors.
   Parser(std::vector<Token> tokens, const std::string& where) : tokens_(std::move(tokens)), where_(where) {}
@@ -41,6 +42,7 @@ class Parser {
   // parser.cpp
   Block statements(const std::vector<std::string>& ends);
   Block body_until(const char* end);
+  Block captured_until(const char* end);
   Statement statement();
   Statement if_statement(const Position& at);
   Statement for_statement(const Position& at);

@@ -319,8 +319,7 @@ Arguments Parser::test_arguments() {
   if (is_operator("(")) return arguments();
   const bool value = now().kind == Kind::String || now().kind == Kind::Integer || now().kind == Kind::Float ||
                      is_operator("[") || is_operator("{");
-  const bool word = now().kind == Kind::Name && !is_name("else") && !is_name("or") && !is_name("and") &&
-                    !is_name("if") && !is_name("in") && !is_name("not");
+  const bool word = now().kind == Kind::Name && !is_name("else") && !is_name("or") && !is_name("and");
   if (is_name("is")) refuse("a test cannot follow a test without parentheses");
   if (value || word) given.positional.push_back(postfix(primary()));
   return given;
@@ -339,6 +338,8 @@ Arguments Parser::arguments() {
       if (!given.named.empty()) refuse("an argument without a name follows one with a name");
       given.positional.push_back(expression());
     }
+    if (given.positional.size() + given.named.size() > max_arguments)
+      refuse(fmt::format("more than {} arguments", max_arguments));
     if (!skip_operator(",")) break;
   }
   expect_operator(")");

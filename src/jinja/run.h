@@ -14,7 +14,7 @@ namespace onceover::jinja {
 class Run {
  public:
   // Units of work: one for each expression, statement and list element, and for 8 characters copied.
-  static constexpr size_t max_characters = size_t{1} << 25;  // of one text
+  static constexpr size_t max_characters = size_t{1} << 23;  // of one text
 
   // May do so much work.
   Run(std::time_t now, size_t work) : now_(now), work_(work) {}
@@ -28,10 +28,15 @@ class Run {
     work_ -= work;
   }
 
-  // Before a text of so many characters is made.
-  void spend_text(size_t characters) {
+  // Error for a text that is too long.
+  static void check_text(size_t characters) {
     if (characters > max_characters)
       throw Error("a text of {} characters, expected at most {}", characters, max_characters);
+  }
+
+  // Before a text of so many characters is made.
+  void spend_text(size_t characters) {
+    check_text(characters);
     spend(characters / 8);
   }
 

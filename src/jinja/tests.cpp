@@ -2,33 +2,35 @@
 
 #include "base/error.h"
 #include "jinja/builtins.h"
+#include "jinja/format.h"
 #include "jinja/operators.h"
 
 namespace onceover::jinja {
 namespace {
 
-int64_t integer_of(const Value& value, const char* test) {
-  const auto integer = as_integer(value);
-  if (!integer) throw Error("test '{}' needs an integer, found {}", test, type_name(value));
-  return *integer;
-}
-
 bool iterable(const Value& value) {
   return value.text() != nullptr || value.list() != nullptr || value.dict() != nullptr ||
-         value.is<Undefined>();
+         value.is<Undefined>() || value.is<LoopPtr>();
 }
 
-bool callable(const Value& value) { return value.is<FunctionPtr>() || value.is<LoopPtr>(); }
+bool sequence(const Value& value) { return iterable(value) && !value.is<LoopPtr>(); }
 
-// Whether every letter has the case, and there is one.
-bool has_case(const Value& value, bool (*wanted)(char32_t), bool (*other)(char32_t)) {
-  const Text* text = value.text();
-  return text != nullptr && std::any_of(text->begin(), text->end(), wanted) &&
-         std::none_of(text->begin(), text->end(), other);
+// Jinja's undefined can be called, and fails then.
+bool callable(const Value& value) {
+  return value.is<FunctionPtr>() || value.is<LoopPtr>() || value.is<Undefined>();
+}
+
+// Whether every letter of what it is as a text has the case, and there is one.
+template <bool (*wanted)(char32_t), bool (*other)(char32_t)>
+bool has_case(Run& run, const Value& value, CallArguments& arguments) {
+  arguments.finish();
+  const Text text = text_of(run, value);
+  return std::any_of(text.begin(), text.end(), wanted) && std::none_of(text.begin(), text.end(), other);
 }
 
 // Python's `is`, as far as values have an identity here.
 bool same_object(Run& run, const Value& a, const Value& b) {
+  if (a.list() != nullptr || a.dict() != nullptr) return a.list() == b.list() && a.dict() == b.dict();
   return a.of.index() == b.of.index() && equal(run, a, b);
 }
 
@@ -55,16 +57,19 @@ bool mapping(const Value& v) { return v.dict() != nullptr; }
 bool integer(const Value& v) { return v.is<int64_t>(); }
 bool yes(const Value& v) { return v.is<bool>() && is_true(v); }
 bool no(const Value& v) { return v.is<bool>() && !is_true(v); }
-bool odd(const Value& v) { return integer_of(v, "odd") % 2 != 0; }
-bool even(const Value& v) { return integer_of(v, "even") % 2 == 0; }
-bool in_upper_case(const Value& v) { return has_case(v, is_upper, is_lower); }
-bool in_lower_case(const Value& v) { return has_case(v, is_lower, is_upper); }
 
-bool divisible(Run&, const Value& a, const Value& b) {
-  const int64_t by = integer_of(b, "divisibleby");
-  if (by == 0) throw Error("division by zero");
-  return by == -1 || integer_of(a, "divisibleby") % by == 0;
+// What is left when `a` is divided by `b` is `rest`.
+bool leaves(Run& run, const Value& a, const Value& b, int64_t rest) {
+  return equal(run, binary(run, "%", a, b), {rest});
 }
+bool divisible(Run& run, const Value& a, const Value& b) { return leaves(run, a, b, 0); }
+
+template <int64_t rest>
+bool halved(Run& run, const Value& value, CallArguments& arguments) {
+  arguments.finish();
+  return leaves(run, value, {int64_t{2}}, rest);
+}
+
 bool unequal(Run& run, const Value& a, const Value& b) { return !equal(run, a, b); }
 bool less(Run& run, const Value& a, const Value& b) { return order(run, a, b) < 0; }
 bool at_most(Run& run, const Value& a, const Value& b) { return order(run, a, b) <= 0; }
@@ -85,12 +90,12 @@ constexpr Test tests[] = {{"defined", alone<defined>},
                           {"string", alone<of_type<TextPtr>>},
                           {"mapping", alone<mapping>},
                           {"iterable", alone<iterable>},
-                          {"sequence", alone<iterable>},
+                          {"sequence", alone<sequence>},
                           {"callable", alone<callable>},
-                          {"odd", alone<odd>},
-                          {"even", alone<even>},
-                          {"upper", alone<in_upper_case>},
-                          {"lower", alone<in_lower_case>},
+                          {"odd", halved<1>},
+                          {"even", halved<0>},
+                          {"upper", has_case<is_upper, is_lower>},
+                          {"lower", has_case<is_lower, is_upper>},
                           {"divisibleby", with_other<divisible>},
                           {"in", with_other<is_in>},
                           {"sameas", with_other<same_object>},

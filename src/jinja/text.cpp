@@ -17,6 +17,39 @@ utf8proc_category_t category(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(plain(c)));
 }
 
+// A text that is read from either end.
+struct Characters {
+  TextView text;
+  bool backwards;
+
+  size_t size() const { return text.size(); }
+  char32_t operator[](size_t i) const { return plain(backwards ? text[text.size() - 1 - i] : text[i]); }
+};
+
+// For every start of `what`, how much of it its end repeats.
+std::vector<size_t> borders_of(const Characters& what) {
+  std::vector<size_t> borders(what.size());
+  for (size_t i = 1, border = 0; i < what.size(); i++) {
+    while (border > 0 && what[i] != what[border]) border = borders[border - 1];
+    if (what[i] == what[border]) border++;
+    borders[i] = border;
+  }
+  return borders;
+}
+
+// Where `what`, which is not empty, begins in the text, by Knuth, Morris and Pratt: std::search takes
+// quadratic time for texts that are made for it.
+size_t place_in(const Characters& text, const Characters& what) {
+  if (what.size() > text.size()) return nowhere;
+  const std::vector<size_t> borders = borders_of(what);
+  for (size_t i = 0, found = 0; i < text.size(); i++) {
+    while (found > 0 && text[i] != what[found]) found = borders[found - 1];
+    if (text[i] == what[found]) found++;
+    if (found == what.size()) return i + 1 - found;
+  }
+  return nowhere;
+}
+
 bool ends_line(char32_t c) {
   c = plain(c);
   return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
@@ -70,14 +103,15 @@ int compare(TextView a, TextView b) {
 
 size_t find(TextView text, TextView what, size_t from) {
   if (from > text.size()) return nowhere;
-  const auto start = text.begin() + static_cast<ptrdiff_t>(from);
-  const auto found = std::search(start, text.end(), what.begin(), what.end(), equal);
-  return found == text.end() && !what.empty() ? nowhere : static_cast<size_t>(found - text.begin());
+  if (what.empty()) return from;
+  const size_t place = place_in({text.substr(from), false}, {what, false});
+  return place == nowhere ? nowhere : from + place;
 }
 
 size_t rfind(TextView text, TextView what) {
-  const auto found = std::find_end(text.begin(), text.end(), what.begin(), what.end(), equal);
-  return found == text.end() && !what.empty() ? nowhere : static_cast<size_t>(found - text.begin());
+  if (what.empty()) return text.size();
+  const size_t place = place_in({text, true}, {what, true});
+  return place == nowhere ? nowhere : text.size() - place - what.size();
 }
 
 bool starts_with(TextView text, TextView start) { return same(text.substr(0, start.size()), start); }
@@ -101,6 +135,13 @@ TextView strip_start(TextView text, const TextView* chars) {
 TextView strip_end(TextView text, const TextView* chars) {
   while (!text.empty() && stripped(text.back(), chars)) text.remove_suffix(1);
   return text;
+}
+
+size_t count_of(TextView text, TextView what) {
+  if (what.empty()) return text.size() + 1;
+  size_t count = 0;
+  for (size_t at = 0; (at = find(text, what, at)) != nowhere; at += what.size()) count++;
+  return count;
 }
 
 Text replaced(TextView text, TextView from, TextView to, size_t most) {
@@ -130,11 +171,23 @@ bool is_letter(char32_t c) {
   return found >= UTF8PROC_CATEGORY_LU && found <= UTF8PROC_CATEGORY_LO;
 }
 
+bool is_numeric(char32_t c) {
+  const auto found = category(c);
+  return found >= UTF8PROC_CATEGORY_ND && found <= UTF8PROC_CATEGORY_NO;
+}
+
+bool is_printable(char32_t c) {
+  const auto found = category(c);
+  if (found == UTF8PROC_CATEGORY_ZS) return plain(c) == ' ';
+  return found != UTF8PROC_CATEGORY_CN && found < UTF8PROC_CATEGORY_ZS;
+}
+
 bool is_digit(char32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
 bool is_upper(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LU; }
 bool is_lower(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LL; }
 
 char32_t upper(char32_t c) {
+  if (plain(c) == U'ß') return c;
   return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(plain(c)))) | (c & input_mark);
 }
 

@@ -41,15 +41,19 @@ bool is_space(char32_t c);  // Python's str.isspace
 TextView strip_start(TextView text, const TextView* chars = nullptr);
 TextView strip_end(TextView text, const TextView* chars = nullptr);
 
+// How often it occurs, not counting what overlaps; between all characters where it is empty.
+size_t count_of(TextView text, TextView what);
 Text replaced(TextView text, TextView from, TextView to, size_t most);
 // Python's str.splitlines.
 std::vector<TextView> lines_of(TextView text);
 
 bool is_letter(char32_t c);
+bool is_numeric(char32_t c);    // Python's str.isnumeric, of characters that are no letters
+bool is_printable(char32_t c);  // Python's str.isprintable
 bool is_digit(char32_t c);
 bool is_upper(char32_t c);
 bool is_lower(char32_t c);
-// Character by character: what grows in upper case ("ß") stays as it is.
+// Character by character: what grows in upper case stays as it is.
 char32_t upper(char32_t c);
 char32_t lower(char32_t c);
 

@@ -14,7 +14,7 @@ template <bool start, bool end>
 Value strip(Run& run, const Value& object, CallArguments& arguments) {
   const Text* chars = arguments.text("chars");
   arguments.finish();
-  run.spend_text(text_in(object).size() * (1 + (chars == nullptr ? 0 : chars->size())));
+  run.spend(text_in(object).size() / 8 * (1 + (chars == nullptr ? 0 : chars->size())));
   const TextView view = chars == nullptr ? TextView() : TextView(*chars);
   const TextView* of = chars == nullptr ? nullptr : &view;
   TextView text = text_in(object);
@@ -23,24 +23,26 @@ Value strip(Run& run, const Value& object, CallArguments& arguments) {
   return text_value(Text(text));
 }
 
-std::vector<Value> words(TextView text, size_t most) {
+std::vector<Value> words(Run& run, TextView text, size_t most) {
   std::vector<Value> parts;
   for (text = strip_start(text); !text.empty(); text = strip_start(text)) {
     const auto end = std::find_if(text.begin(), text.end(), is_space);
     const bool rest = parts.size() == most;
     const size_t length = rest ? text.size() : static_cast<size_t>(end - text.begin());
+    run.spend(4);
     parts.push_back(text_value(Text(text.substr(0, length))));
     text.remove_prefix(length);
   }
   return parts;
 }
 
-std::vector<Value> last_words(TextView text, size_t most) {
+std::vector<Value> last_words(Run& run, TextView text, size_t most) {
   std::vector<Value> parts;
   for (text = strip_end(text); !text.empty(); text = strip_end(text)) {
     const auto space = std::find_if(text.rbegin(), text.rend(), is_space);
     const bool rest = parts.size() == most;
     const size_t start = rest ? 0 : static_cast<size_t>(text.rend() - space);
+    run.spend(4);
     parts.push_back(text_value(Text(text.substr(start))));
     text.remove_suffix(text.size() - start);
   }
@@ -48,9 +50,10 @@ std::vector<Value> last_words(TextView text, size_t most) {
   return parts;
 }
 
-std::vector<Value> parts_between(TextView text, TextView separator, size_t most) {
+std::vector<Value> parts_between(Run& run, TextView text, TextView separator, size_t most) {
   std::vector<Value> parts;
   for (size_t at; parts.size() < most && (at = find(text, separator)) != nowhere;) {
+    run.spend(4);
     parts.push_back(text_value(Text(text.substr(0, at))));
     text.remove_prefix(at + separator.size());
   }
@@ -58,9 +61,10 @@ std::vector<Value> parts_between(TextView text, TextView separator, size_t most)
   return parts;
 }
 
-std::vector<Value> last_parts_between(TextView text, TextView separator, size_t most) {
+std::vector<Value> last_parts_between(Run& run, TextView text, TextView separator, size_t most) {
   std::vector<Value> parts;
   for (size_t at; parts.size() < most && (at = rfind(text, separator)) != nowhere;) {
+    run.spend(4);
     parts.push_back(text_value(Text(text.substr(at + separator.size()))));
     text.remove_suffix(text.size() - at);
   }
@@ -75,17 +79,17 @@ Value split(Run& run, const Value& object, CallArguments& arguments) {
   const int64_t given = arguments.integer("maxsplit", -1);
   arguments.finish();
   const size_t most = given < 0 ? SIZE_MAX : static_cast<size_t>(given);
-  run.spend(text_in(object).size() + 1);
+  run.spend_text(text_in(object).size());
   if (separator == nullptr)
-    return list_value(from_end ? last_words(text_in(object), most) : words(text_in(object), most));
+    return list_value(from_end ? last_words(run, text_in(object), most) : words(run, text_in(object), most));
   if (separator->empty()) throw Error("split: an empty separator");
-  return list_value(from_end ? last_parts_between(text_in(object), *separator, most)
-                             : parts_between(text_in(object), *separator, most));
+  return list_value(from_end ? last_parts_between(run, text_in(object), *separator, most)
+                             : parts_between(run, text_in(object), *separator, most));
 }
 
 Value splitlines(Run& run, const Value& object, CallArguments& arguments) {
   arguments.finish();
-  run.spend(text_in(object).size() + 1);
+  run.spend(4 * text_in(object).size());
   std::vector<Value> lines;
   for (const TextView line : lines_of(text_in(object))) lines.push_back(text_value(Text(line)));
   return list_value(std::move(lines));
@@ -134,9 +138,8 @@ Value count(Run& run, const Value& object, CallArguments& arguments) {
   const Text* what = arguments.text("sub");
   arguments.finish();
   if (what == nullptr) throw Error("count needs a text");
-  run.spend(text_in(object).size() + 1);
-  if (what->empty()) return {static_cast<int64_t>(text_in(object).size() + 1)};
-  return {static_cast<int64_t>(parts_between(text_in(object), *what, SIZE_MAX).size() - 1)};
+  run.spend_text(text_in(object).size());
+  return {static_cast<int64_t>(count_of(text_in(object), *what))};
 }
 
 Value join(Run& run, const Value& object, CallArguments& arguments) {
@@ -147,7 +150,7 @@ Value join(Run& run, const Value& object, CallArguments& arguments) {
   for (const Value& one : items_of(run, all)) {
     if (one.text() == nullptr) throw Error("join needs texts, found {}", type_name(one));
     run.spend_text(one.text()->size() + text_in(object).size());
-    if (out.size() > Run::max_characters) run.spend_text(out.size());
+    Run::check_text(out.size() + text_in(object).size() + one.text()->size());
     if (std::exchange(begun, true)) out += text_in(object);
     out += *one.text();
   }
@@ -162,7 +165,7 @@ Value all_are(Run& run, const Value& object, CallArguments& arguments) {
   return {!text.empty() && std::all_of(text.begin(), text.end(), wanted)};
 }
 
-bool is_alphanumeric(char32_t c) { return is_letter(c) || is_digit(c); }
+bool is_alphanumeric(char32_t c) { return is_letter(c) || is_numeric(c); }
 
 template <bool (*wanted)(char32_t), bool (*other)(char32_t)>
 Value has_case(Run& run, const Value& object, CallArguments& arguments) {
@@ -185,13 +188,22 @@ Value title(Run& run, const Value& object, CallArguments& arguments) {
   return text_value(std::move(text));
 }
 
+// Unlike the filter's, its arguments must be texts.
+Value replace(Run& run, const Value& object, CallArguments& arguments) {
+  const std::vector<Value> given = arguments.take_positional();
+  for (size_t i = 0; i < std::min<size_t>(given.size(), 2); i++) {
+    if (given[i].text() == nullptr) throw Error("replace needs texts, found {}", type_name(given[i]));
+  }
+  CallArguments checked(arguments.callee(), given, arguments.take_named());
+  return find_filter("replace")->apply(run, object, checked);
+}
+
 template <char const* name>
 Value as_filter(Run& run, const Value& object, CallArguments& arguments) {
   return find_filter(name)->apply(run, object, arguments);
 }
 
-constexpr char upper_name[] = "upper", lower_name[] = "lower", capitalize_name[] = "capitalize",
-               replace_name[] = "replace";
+constexpr char upper_name[] = "upper", lower_name[] = "lower", capitalize_name[] = "capitalize";
 
 constexpr Method methods[] = {{"strip", strip<true, true>},
                               {"lstrip", strip<true, false>},
@@ -207,7 +219,7 @@ constexpr Method methods[] = {{"strip", strip<true, true>},
                               {"rfind", place<rfind>},
                               {"count", count},
                               {"join", join},
-                              {"replace", as_filter<replace_name>},
+                              {"replace", replace},
                               {"upper", as_filter<upper_name>},
                               {"lower", as_filter<lower_name>},
                               {"capitalize", as_filter<capitalize_name>},

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/error.h"
+#include "jinja/function.h"
+#include "jinja/loop.h"
 #include "jinja/run.h"
 
 namespace onceover::jinja {
 namespace {
-
-int depth_of(const Value& value) {
-  if (const List* list = value.list()) return list->depth;
-  if (const Dict* dict = value.dict()) return dict->depth();
-  return 0;
-}
 
 int deeper(int depth, const Value& value) {
   depth = std::max(depth, depth_of(value) + 1);
@@ -21,12 +18,17 @@ int deeper(int depth, const Value& value) {
   return depth;
 }
 
+bool is_whole(double number) { return std::abs(number) < 0x1p63 && std::trunc(number) == number; }
+
 // Equal for keys that are: Python's 1, 1.0 and True are one key.
 std::string key_of(const Value& key) {
   if (const Text* text = key.text()) return std::string("s").append(to_utf8(*text));
-  if (const auto integer = as_integer(key)) return fmt::format("n{}", static_cast<double>(*integer));
-  if (const double* number = key.as<double>()) return fmt::format("n{}", *number);
+  if (const auto integer = as_integer(key)) return fmt::format("n{}", *integer);
+  if (const double* number = key.as<double>())
+    return is_whole(*number) ? fmt::format("n{}", static_cast<int64_t>(*number))
+                             : fmt::format("n{}", *number);
   if (key.is<None>()) return "none";
+  if (key.is<Undefined>()) return "undefined";
   throw Error("a value of type {} cannot be a key", type_name(key));
 }
 
@@ -50,6 +52,12 @@ bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
          });
 }
 
+// Holds every integer and every double.
+long double exactly(const Value& number) {
+  const auto integer = as_integer(number);
+  return integer ? static_cast<long double>(*integer) : as_double(number);
+}
+
 template <class T>
 int order_of(T a, T b) {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -69,7 +77,35 @@ Value number_from_json(const nlohmann::ordered_json& json) {
   return {json.get<int64_t>()};
 }
 
+// `levels` more may nest.
+Value nested_from_json(const nlohmann::ordered_json& json, Origin origin, int levels) {
+  if (json.is_null()) return {None{}};
+  if (json.is_boolean()) return {json.get<bool>()};
+  if (json.is_number()) return number_from_json(json);
+  if (json.is_string()) return text_value(to_text(json.get_ref<const std::string&>(), origin));
+  if (!json.is_structured()) throw Error("JSON of type {} cannot be used in a template", json.type_name());
+  if (levels == 0) throw Error("values are nested deeper than {} levels", Value::max_depth);
+  if (json.is_array()) {
+    std::vector<Value> items;
+    for (const auto& item : json) items.push_back(nested_from_json(item, origin, levels - 1));
+    return list_value(std::move(items));
+  }
+  Dict dict;
+  for (const auto& [key, item] : json.items())
+    dict.set(key, nested_from_json(item, origin, levels - 1), origin);
+  return dict_value(std::move(dict));
+}
+
 }  // namespace
+
+int depth_of(const Value& value) {
+  if (const List* list = value.list()) return list->depth;
+  if (const Dict* dict = value.dict()) return dict->depth();
+  if (const LoopPtr* loop = value.as<LoopPtr>()) return (*loop)->depth;
+  const FunctionPtr* function = value.as<FunctionPtr>();
+  const auto* method = function == nullptr ? nullptr : std::get_if<BoundMethod>(&(*function)->of);
+  return method == nullptr ? 0 : depth_of(method->object);
+}
 
 const Value* Dict::find(Run& run, const Value& key) const {
   if (key.text() != nullptr) run.spend_text(key.text()->size());
@@ -115,19 +151,7 @@ Value list_value(std::vector<Value> items, bool is_tuple) {
 }
 
 Value from_json(const nlohmann::ordered_json& json, Origin origin) {
-  if (json.is_null()) return {None{}};
-  if (json.is_boolean()) return {json.get<bool>()};
-  if (json.is_number()) return number_from_json(json);
-  if (json.is_string()) return text_value(to_text(json.get_ref<const std::string&>(), origin));
-  if (json.is_array()) {
-    std::vector<Value> items;
-    for (const auto& item : json) items.push_back(from_json(item, origin));
-    return list_value(std::move(items));
-  }
-  if (!json.is_object()) throw Error("JSON of type {} cannot be used in a template", json.type_name());
-  Dict dict;
-  for (const auto& [key, item] : json.items()) dict.set(key, from_json(item, origin), origin);
-  return dict_value(std::move(dict));
+  return nested_from_json(json, origin, Value::max_depth);
 }
 
 bool is_true(const Value& value) {
@@ -164,7 +188,7 @@ bool equal(Run& run, const Value& a, const Value& b) {
   run.spend(1);
   const auto x = as_integer(a), y = as_integer(b);
   if (x && y) return *x == *y;
-  if (is_number(a) && is_number(b)) return as_double(a) == as_double(b);
+  if (is_number(a) && is_number(b)) return exactly(a) == exactly(b);
   if (a.of.index() != b.of.index()) return false;
   if (const Text* text = a.text()) return text == b.text() || equal_texts(run, *text, *b.text());
   if (const List* list = a.list()) return equal_lists(run, *list, *b.list());
@@ -179,7 +203,7 @@ int order(Run& run, const Value& a, const Value& b) {
   run.spend(1);
   const auto x = as_integer(a), y = as_integer(b);
   if (x && y) return order_of(*x, *y);
-  if (is_number(a) && is_number(b)) return order_of(as_double(a), as_double(b));
+  if (is_number(a) && is_number(b)) return order_of(exactly(a), exactly(b));
   if (a.text() != nullptr && b.text() != nullptr) {
     run.spend_text(std::min(a.text()->size(), b.text()->size()));
     return compare(*a.text(), *b.text());

@@ -94,6 +94,9 @@ Value text_value(std::string_view utf8);
 Value list_value(std::vector<Value> items, bool is_tuple = false);
 Value dict_value(Dict dict);
 
+// How deep lists and dicts nest in it; a method or a loop is as deep as what it holds.
+int depth_of(const Value& value);
+
 // Texts, keys included, are of `origin`. Error for numbers that do not fit and nesting too deep.
 Value from_json(const nlohmann::ordered_json& json, Origin origin);
 
