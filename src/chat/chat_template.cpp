@@ -16,7 +16,7 @@ using jinja::Dict;
 using jinja::Origin;
 using jinja::Value;
 
-constexpr size_t max_template_bytes = size_t{4} << 20, max_config_bytes = size_t{16} << 20;
+constexpr size_t max_template_bytes = size_t{1} << 20, max_config_bytes = size_t{16} << 20;
 
 // Templates make special tokens of roles: `'<|' + role + '|>'`. Of these only.
 bool is_known_role(const std::string& role) {
@@ -31,7 +31,7 @@ Value message_value(const Json& message) {
   Dict dict;
   for (const auto& [key, value] : message.items()) {
     const bool trusted = key == "role" && is_known_role(value.get_ref<const std::string&>());
-    dict.set(key, jinja::from_json(value, trusted ? Origin::Template : Origin::Input));
+    dict.set(key, jinja::from_json(value, trusted ? Origin::Template : Origin::Input), Origin::Input);
   }
   return jinja::dict_value(std::move(dict));
 }
@@ -80,7 +80,7 @@ jinja::Rendered ChatTemplate::render(const ChatRequest& request, const Tokenizer
                                      const jinja::RenderOptions& options) const {
   Dict variables;
   for (const auto& [key, value] : request.variables.items())
-    variables.set(key, jinja::from_json(value, Origin::Input));
+    variables.set(key, jinja::from_json(value, Origin::Input), Origin::Input);
   const SpecialTokens& specials = tokenizer.specials();
   const auto name = [&](std::optional<int> id) {
     return jinja::text_value(id ? tokenizer.token_name(*id) : "");
@@ -104,8 +104,11 @@ EndOfTurn end_of_turn(const ChatTemplate& form, const Tokenizer& tokenizer) {
   }
   if (rendered.input.empty()) return {};
   const std::string after = rendered.text.substr(rendered.input.back().end);
-  const std::vector<int> ids = tokenizer.encode_prompt(after, {}, TextPosition::Inside);
-  if (!ids.empty() && tokenizer.piece_bytes(ids[0]).empty()) return {ids[0], ""};
+  for (const int id : tokenizer.encode_prompt(after, {}, TextPosition::Inside)) {
+    const std::string_view piece = tokenizer.piece_bytes(id);
+    if (piece.empty()) return {id, ""};
+    if (piece.find_first_not_of(" \n") != std::string_view::npos) break;
+  }
   return {std::nullopt, after.substr(0, after.find('\n'))};
 }
 

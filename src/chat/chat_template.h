@@ -38,8 +38,8 @@ class ChatTemplate {
   jinja::Template template_;
 };
 
-// What the template writes after an answer: its special token if it is one, else the rest of the line;
-// neither where it writes nothing, or refuses a question with an answer.
+// What the template writes after an answer: the special token that comes first, white space aside, else the
+// rest of the line; neither where it writes nothing, or refuses a question with an answer.
 struct EndOfTurn {
   std::optional<int> token;
   std::string text;

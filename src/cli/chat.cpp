@@ -72,8 +72,9 @@ class Chat {
         answer.prompt_tokens, answer.fed_tokens, result.tokens.size(), rate, finish_name(result.finish));
   }
 
-  // False for the end. A line that cannot be answered is reported, and the conversation goes on.
-  bool take(const std::string& line) {
+  // False for the end.
+  bool take(std::string line) {
+    if (line.ends_with('\r')) line.pop_back();
     if (line == "/exit") return false;
     if (line == "/reset") {
       reset();

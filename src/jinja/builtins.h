@@ -1,7 +1,7 @@
 // What Jinja brings, and Hugging Face adds: filters, tests, functions, and the methods of Python's types.
 //
 // Names and meanings are theirs; what changes a value in place (list.append, …) is refused, as in their
-// sandbox. Lists stand where Python has generators.
+// sandbox. Lists stand where Python has generators, ranges and views.
 #pragma once
 #include <string>
 

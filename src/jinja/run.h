@@ -13,10 +13,10 @@ namespace onceover::jinja {
 
 class Run {
  public:
-  // Units of work: one for each expression, statement and list element, and for 8 characters copied.
   static constexpr size_t max_characters = size_t{1} << 23;  // of one text
 
-  // May do so much work.
+  // Units of work: one for each expression, statement, list element, and scope that a name is sought in, and
+  // for 8 characters copied or compared. What is made of many small parts costs more, for its memory.
   Run(std::time_t now, size_t work) : now_(now), work_(work) {}
   Run(const Run&) = delete;
 

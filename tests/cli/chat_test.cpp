@@ -55,6 +55,22 @@ TEST_F(Chat, AnswersEveryLineOfAPipeFeedingOnlyWhatIsNew) {
   ASSERT_GE(fed.size(), 2U) << result.err;
 }
 
+TEST_F(Chat, LinesMayEndAsOnWindows) {
+  const auto result = chat({"--template", form(), "--quiet"}, "Hi\r\n\r\n/exit\r\nnever\r\n");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out, chat({"--template", form(), "--quiet", "--prompt", "Hi"}).out);
+}
+
+TEST_F(Chat, AnswersUntilTheTemplateRefuses) {
+  write_bytes(folder / "once.jinja",
+              "{% if messages | length > 1 %}\n{{ raise_exception('no more') }}{% endif %}x");
+  const auto result = chat({"--template", (folder / "once.jinja").string(), "--quiet"}, "one\ntwo\nthree\n");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_FALSE(result.out.empty());
+  EXPECT_TRUE(contains(result.err, "once.jinja:2:19: no more")) << result.err;
+}
+
 TEST_F(Chat, FindsTheModelsOwnTemplateAndSaysItsPrompts) {
   write_bytes(folder / "model/chat_template.jinja", chatml);
   const auto both = chat({"--prompt", "Hi", "--prompt", "bye", "--quiet"});

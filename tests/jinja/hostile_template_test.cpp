@@ -57,9 +57,21 @@ TEST(HostileTemplate, BoundsTheDepthOfValues) {
       contains(refusal("{% set ns = namespace(x=1) %}{% for i in range(1000) %}{% set ns.x = [ns.x] %}"
                        "{% endfor %}"),
                "nested deeper"));
+  // What holds a value that is no list: its method, and a loop over it.
+  EXPECT_TRUE(
+      contains(refusal("{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x.copy] %}"
+                       "{% endfor %}"),
+               "nested deeper"));
+  EXPECT_TRUE(contains(refusal("{% set ns = namespace(x=1) %}{% for i in range(1000) %}{% for j in [ns.x] %}"
+                               "{% set ns.x = loop %}{% endfor %}{% endfor %}"),
+                       "nested deeper"));
   OrderedJson deep = 1;
   for (int i = 0; i < 1000; i++) deep = OrderedJson::array({deep});
   EXPECT_FALSE(refusal("", {{"x", deep}}).empty());
+  // What a shared part spells is written as often as it is there.
+  EXPECT_FALSE(refusal("{% set ns = namespace(x=none) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}"
+                       "{% endfor %}{{ ns.x }}")
+                   .empty());
 }
 
 TEST(HostileTemplate, NamespacesAndLoopsThatHoldThemselvesAreNoTrap) {
@@ -69,6 +81,24 @@ TEST(HostileTemplate, NamespacesAndLoopsThatHoldThemselvesAreNoTrap) {
   EXPECT_FALSE(refusal("{% set ns = namespace() %}{% for i in [1] %}{% macro m() %}{{ i }}{% endmacro %}"
                        "{% set ns.m = m %}{% endfor %}{{ ns.m() }}")
                    .empty());
+}
+
+// Each would run for hours, or fill the memory, if it were paid for by its length alone.
+TEST(HostileTemplate, BoundsWhatASingleOperationCosts) {
+  EXPECT_EQ(render("{{ ('a' * 500000 ~ 'b') in 'a' * 1000000 }}").text, "False");
+  EXPECT_EQ(render("{{ ('a' * 1000000).rfind('b' ~ 'a' * 500000) }}").text, "-1");
+  EXPECT_EQ(render("{{ ('a,' * 100000).rsplit(',') | length }}").text, "100001");
+  EXPECT_FALSE(refusal("{{ ('a' * 1000000) | trim('b' * 100000 ~ 'a') }}").empty());
+  EXPECT_FALSE(refusal("{{ range(10000) | list | tojson(separators=('x' * 1000000, ':')) }}").empty());
+  EXPECT_FALSE(refusal("{{ ('&' * 8000000) | e }}").empty());
+  std::string dict = "{% set d = {";
+  for (int i = 0; i < 50'000; i++) dict += fmt::format("{}: 1,", i);
+  const std::string copies = dict + "} %}{% for i in range(100000) %}{% set e = dict(d) %}{% endfor %}";
+  EXPECT_TRUE(contains(refusal(copies), "takes too long"));
+  std::string values = "{{ range(100000) | map('string', ";
+  for (int i = 0; i < 300; i++) values += fmt::format("a{}=1,", i);
+  EXPECT_TRUE(contains(refusal(values + ") }}"), "more than 250 arguments"));
+  EXPECT_TRUE(contains(refusal("{{ " + std::string(1000, 'a') + " }}"), "a name of 1000 characters"));
 }
 
 TEST(HostileTemplate, ArithmeticThatOverflowsIsAnError) {
@@ -100,6 +130,9 @@ TEST(HostileTemplate, WhatIsNotSupportedIsNamedWhenItIsParsed) {
   EXPECT_EQ(parse("{{ x is escaped }}"), "t:1:9: test 'escaped' is not supported");
   EXPECT_EQ(parse("{% for x in y recursive %}{% endfor %}"), "t:1:15: a recursive loop is not supported");
   EXPECT_EQ(parse("{{ f(*x) }}"), "t:1:6: * before an argument is not supported");
+  EXPECT_EQ(parse("{{ 0x10 }}"), "t:1:4: a number of this form is not supported");
+  EXPECT_EQ(parse("{% for x in y %}{% set z %}{% break %}{% endset %}{% endfor %}"),
+            "t:1:31: break and continue belong into a loop");
 }
 
 TEST(HostileTemplate, KeepsInvalidBytesOfTheInput) {

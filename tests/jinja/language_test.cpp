@@ -46,11 +46,13 @@ std::string without_escapes(std::string text) {
   return text;
 }
 
-// Every published template with every context, and some contexts more.
+// Every published template with every context, and those of conversations.json: turns of all kinds, with
+// tools and without.
 TEST(Jinja, RunsPublishedTemplatesUnchanged) {
   const auto folder = test::source_folder() / "../shared/data/chat-templates";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no ../shared/data/chat-templates";
-  std::vector<OrderedJson> contexts;
+  auto contexts = OrderedJson::parse(std::ifstream(test::source_folder() / "tests/jinja/conversations.json"))
+                      .get<std::vector<OrderedJson>>();
   for (const auto& entry : std::filesystem::directory_iterator(folder / "contexts")) {
     const auto json = OrderedJson::parse(std::ifstream(entry.path()));
     if (json.contains("messages")) {
@@ -66,7 +68,7 @@ TEST(Jinja, RunsPublishedTemplatesUnchanged) {
     for (const OrderedJson& context : contexts)
       all.push_back({{"template", source}, {"context", context}, {"name", entry.path().filename()}});
   }
-  ASSERT_GE(all.size(), 6 * 30U);
+  ASSERT_GE(all.size(), 50 * 30U);
   const auto found = oracle_results(all);
   if (!found) GTEST_SKIP() << "no Python with jinja2";
   size_t rendered = 0;
@@ -77,7 +79,7 @@ TEST(Jinja, RunsPublishedTemplatesUnchanged) {
     expect_like(our_result(all[i]["template"], all[i]["context"]), theirs, all[i]["name"]);
     rendered += (*found)[i].contains("text");
   }
-  EXPECT_GE(rendered, all.size() / 2);
+  EXPECT_GE(rendered, all.size() / 3);
   RecordProperty("rendered", static_cast<int>(rendered));
 }
 
