@@ -41,10 +41,14 @@ Value map(Run& run, const Value& object, CallArguments& arguments) {
 // Keeps the items whose test, or truth where there is none, is `wanted`. With `by_attribute` the first
 // argument names what is looked at.
 Value chosen(Run& run, const Value& object, CallArguments& arguments, bool by_attribute, bool wanted) {
-  AttributePath path;
-  if (by_attribute) path = AttributePath(arguments.require("attribute"));
   std::vector<Value> rest = arguments.take_positional();
   const auto named = arguments.take_named();
+  AttributePath path;
+  if (by_attribute) {
+    if (rest.empty()) throw Error("{} needs an attribute", arguments.callee());
+    path = AttributePath(rest[0]);
+    rest.erase(rest.begin());
+  }
   const Test* test = nullptr;
   std::string name;
   if (!rest.empty()) {

@@ -32,6 +32,12 @@ TEST(Origin, StaysWithEveryCharacter) {
       "<[abc]>[abc],q");
   EXPECT_EQ(marked("{% for c in y %}{{ c }}.{% endfor %}{{ y | title }}{{ y.strip('a') }}", context),
             "[a].[b].[c].[Abcbc]");
+  EXPECT_EQ(marked("{{ strftime_now(y) }}.{{ strftime_now('%Y') }}{{ z | upper }}{{ d | dictsort }}",
+                   {{"y", "abc"}, {"z", "ß"}, {"d", {{"k", "v"}}}}),
+            "[abc].2026[SS][('[k]', '[v]')]");
+  EXPECT_EQ(marked("{{ 'x-y' | replace('-', y) }}{{ y | indent('> ', true) }}{{ [y, 'B'] | sort | join }}",
+                   context),
+            "x[abc]y> [abcabc]B");
   EXPECT_EQ(marked("{% if y == 'abc' and 'b' in y and y.startswith('a') %}same{% endif %}", context), "same");
 }
 
