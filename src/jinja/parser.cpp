@@ -203,7 +203,8 @@ std::vector<Parameter> Parser::parameters() {
     const Position at = now().at;
     Parameter one{assignable_name(), nullptr};
     const auto same = [&](const Parameter& other) { return other.name == one.name; };
-    if (one.name == "caller" || std::any_of(all.begin(), all.end(), same))
+    if (one.name == "caller") refuse(at, "a parameter 'caller' is not supported");
+    if (std::any_of(all.begin(), all.end(), same))
       refuse(at, fmt::format("a second parameter '{}'", printable(one.name)));
     if (skip_operator("=")) {
       one.when_absent = expression();
