@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/loops.h"
+
 namespace onceover {
 
 namespace {
@@ -51,9 +53,7 @@ std::vector<bool> reaches_logits(const Plan& plan) {
 
 ValueId first_trained(const Plan& plan, int gradient_loops) {
   if (gradient_loops <= 0) return 0;
-  int loops = 0;
-  for (const Step& step : plan.steps) loops = std::max(loops, step.loop + 1);
-  const int cut = loops - gradient_loops;
+  const int cut = iterations(plan) - gradient_loops;
   if (cut <= 0) return 0;
   const auto at =
       std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.loop == cut; });

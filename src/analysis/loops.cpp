@@ -18,6 +18,12 @@ ValueId passed_on(const Plan& plan, ValueId boundary) {
 
 }  // namespace
 
+int iterations(const Plan& plan) {
+  int last = 0;
+  for (const Step& step : plan.steps) last = std::max(last, step.loop);
+  return last + 1;
+}
+
 std::vector<ValueId> loop_ends(const Plan& plan) {
   std::vector<ValueId> ends;
   int current = 0;

@@ -61,10 +61,11 @@ void generate_text(GenerateFlags flags) {
   const auto kv_bytes = model.engine->kv_bytes();
   fmt::print(
       stderr,
-      "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; seed {}{}\n",
+      "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s; ended by {}; loops {}; seed "
+      "{}{}\n",
       flags.request.prompt.size(), rate(flags.request.prompt.size(), result.prompt_seconds),
       result.tokens.size(), rate(result.tokens.size(), result.seconds), finish_name(result.finish),
-      flags.request.sampler.seed,
+      model.loops, flags.request.sampler.seed,
       kv_bytes ? fmt::format("; keys and values {}", format_bytes(static_cast<double>(*kv_bytes))) : "");
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "analysis/loops.h"
 #include "architectures/registry.h"
 #include "base/error.h"
 #include "cli/model_source.h"
@@ -58,7 +59,10 @@ LoadedModel load_model(const ModelChoice& choice) {
   const std::string name = choice.path.empty() ? default_model() : choice.path;
   const auto file = std::make_shared<const ModelFile>(name);
   const Plan plan = build(file->config(), Run{choice.loops});
-  LoadedModel model{folder_of(*file), "", file->config(),
+  LoadedModel model{folder_of(*file),
+                    "",
+                    file->config(),
+                    iterations(plan),
                     make_engine(choice.executor, plan, engine_weights(file, plan)),
                     open_tokenizer(choice.tokenizer.empty() ? tokenizer_path(*file)
                                                             : std::filesystem::path(choice.tokenizer))};

@@ -22,6 +22,7 @@ struct LoadedModel {
   std::filesystem::path folder;   // that it lies in, or is
   std::string embedded_template;  // a GGUF file's chat template; else empty
   Config config;
+  int loops;  // that tokens pass: as asked for, or else the config's
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Tokenizer> tokenizer;
 };

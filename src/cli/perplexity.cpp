@@ -85,14 +85,12 @@ double bytes_of(std::span<const int32_t> tokens, const Tokenizer& tokenizer) {
 }
 
 void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, double bytes,
-                  const std::string& before) {
+                  const std::string& before, int loops) {
   const double bits_per_byte = losses.nats / std::log(2.0) / bytes;
   if (flags.json) {
-    nlohmann::ordered_json json = {{"tokens", losses.tokens},
-                                   {"bytes", bytes},
-                                   {"loss", losses.per_token()},
-                                   {"perplexity", losses.perplexity()},
-                                   {"bits_per_byte", bits_per_byte}};
+    nlohmann::ordered_json json = {{"tokens", losses.tokens},        {"bytes", bytes},
+                                   {"loss", losses.per_token()},     {"perplexity", losses.perplexity()},
+                                   {"bits_per_byte", bits_per_byte}, {"loops", loops}};
     if (flags.shards.empty())
       json["before_each_text"] = before.empty() ? nlohmann::json() : nlohmann::json(before);
     if (!flags.against.empty()) {
@@ -106,7 +104,8 @@ void print_losses(const PerplexityFlags& flags, const TokenLosses& losses, doubl
       {"tokens scored", fmt::format("{}", losses.tokens)},
       {"loss", fmt::format("{:.4f} nats a token", losses.per_token())},
       {"perplexity", fmt::format("{:.4f}", losses.perplexity())},
-      {"bits per byte", fmt::format("{:.4f}", bits_per_byte)}};
+      {"bits per byte", fmt::format("{:.4f}", bits_per_byte)},
+      {"loops", fmt::format("{}", loops)}};
   if (flags.shards.empty())
     rows.push_back({"before each text", before.empty() ? "nothing" : printable(before)});
   fmt::print("{}", format_table(rows));
@@ -125,6 +124,10 @@ void measure(const PerplexityFlags& flags) {
   options.context = parse_tokens(flags.context, "--context");
   options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
   const LoadedModel model = load_model(flags.model);
+  if (options.context > model.config.max_position_embeddings) {
+    fmt::print(stderr, "warning: --context {} is beyond the model's max_position_embeddings of {}\n",
+               options.context, model.config.max_position_embeddings);
+  }
   std::optional<LoadedModel> reference;
   if (!flags.against.empty()) {
     ModelChoice against;
@@ -149,7 +152,7 @@ void measure(const PerplexityFlags& flags) {
   progress.finish();
   const std::optional<int> before = token_before_texts(*model.tokenizer);
   print_losses(flags, losses, bytes_of(tokens, *model.tokenizer),
-               before ? model.tokenizer->token_name(*before) : "");
+               before ? model.tokenizer->token_name(*before) : "", model.loops);
 }
 
 }  // namespace

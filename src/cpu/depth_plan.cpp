@@ -4,16 +4,11 @@
 #include <bit>
 
 #include "analysis/layers.h"
+#include "analysis/loops.h"
 #include "base/error.h"
 
 namespace onceover::cpu {
 namespace {
-
-int count_loops(const Plan& plan) {
-  int last = 0;
-  for (const Step& step : plan.steps) last = std::max(last, step.loop);
-  return last + 1;
-}
 
 // A slot that any Attend reads as keys is kept as keys.
 std::vector<kernels::PageLayout> lay_out(const Plan& plan, const Analysis& analysis, KvType kv) {
@@ -53,7 +48,7 @@ DepthPlan::DepthPlan(Plan of, KvType kv)
     : plan(std::move(of)),
       analysis(analyse(plan)),
       fingerprint(plan.fingerprint()),
-      loops(count_loops(plan)),
+      loops(iterations(plan)),
       layouts(lay_out(plan, analysis, kv)),
       layer_ends(find_layer_ends(plan, analysis)) {}
 
