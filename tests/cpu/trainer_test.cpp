@@ -59,6 +59,26 @@ double derivative_along(const std::vector<double>& direction, size_t weight, con
   return difference / (2 * step) / static_cast<double>(tokens.scored());
 }
 
+// A random direction of length 1, and what a gradient is along it and in all.
+struct Along {
+  std::vector<double> direction;
+  double gradient, size;
+};
+
+Along random_direction(FreshRandom& random, const std::vector<float>& gradient) {
+  Along along{random.normals(gradient.size()), 0, 0};
+  auto& d = along.direction;
+  const double norm = std::sqrt(std::inner_product(d.begin(), d.end(), d.begin(), 0.0));
+  double squares = 0;
+  for (size_t i = 0; i < d.size(); i++) {
+    d[i] /= norm;
+    along.gradient += d[i] * gradient[i];
+    squares += static_cast<double>(gradient[i]) * gradient[i];
+  }
+  along.size = std::sqrt(squares);
+  return along;
+}
+
 // For every weight, the derivative of the loss along one random direction of that weight.
 TEST_P(TrainerParity, GradientsEqualTheOraclesFiniteDifferences) {
   FreshRandom random;
@@ -69,18 +89,10 @@ TEST_P(TrainerParity, GradientsEqualTheOraclesFiniteDifferences) {
   const auto gradient = gradients(*trainer, tokens);
   const auto moved = moved_by_rounding(weights);
   for (size_t w = 0; w < weights.size(); w++) {
-    auto direction = random.normals(weights[w].size());
-    const double norm =
-        std::sqrt(std::inner_product(direction.begin(), direction.end(), direction.begin(), 0.0));
-    double along = 0, size = 0;
-    for (size_t i = 0; i < direction.size(); i++) {
-      direction[i] /= norm;
-      along += direction[i] * gradient[w][i];
-      size += static_cast<double>(gradient[w][i]) * gradient[w][i];
-    }
-    const double exact = derivative_along(direction, w, model.plan, weights, tokens);
-    const double elsewhere = derivative_along(direction, w, model.plan, moved, tokens);
-    EXPECT_NEAR(along, exact, 2e-4 * std::sqrt(size) + 1e-6 + 5 * std::fabs(elsewhere - exact))
+    const Along along = random_direction(random, gradient[w]);
+    const double exact = derivative_along(along.direction, w, model.plan, weights, tokens);
+    const double elsewhere = derivative_along(along.direction, w, model.plan, moved, tokens);
+    EXPECT_NEAR(along.gradient, exact, 2e-4 * along.size + 1e-6 + 5 * std::fabs(elsewhere - exact))
         << model.plan.weights[w].name;
   }
 }
@@ -128,6 +140,29 @@ TEST(Trainer, TruncatedThroughEveryLoopIsTheFullGradient) {
   EXPECT_NE(full, gradients(*trainer, tokens, {.gradient_loops = 1}));
 }
 
+// Of the oracle's loss when the iterations before the last `gradient_loops` keep the weights they have.
+TEST(Trainer, TruncatedGradientsEqualTheOraclesFiniteDifferencesOfAPlanWithTheStop) {
+  FreshRandom random;
+  for (const char* architecture : {"yoco-u", "universal", "rins"}) {
+    const Model model = test::tiny_model("looped", test::tiny_config(architecture), 3);
+    const auto weights = test::random_weights(model.plan, random.seed());
+    const Tokens tokens = random_tokens(random, model.config.vocab_size);
+    const auto trainer = make_trainer(model, weights);
+    for (const int gradient_loops : {1, 2}) {
+      const auto gradient = gradients(*trainer, tokens, {.gradient_loops = gradient_loops});
+      const Plan stopped = test::stopped_plan(model.plan, gradient_loops);
+      auto doubled = weights;
+      doubled.insert(doubled.end(), weights.begin(), weights.end());
+      for (size_t w = 0; w < weights.size(); w++) {
+        const Along along = random_direction(random, gradient[w]);
+        const double exact = derivative_along(along.direction, w, stopped, doubled, tokens);
+        EXPECT_NEAR(along.gradient, exact, 2e-4 * along.size + 2e-6)
+            << architecture << ", " << gradient_loops << " loops: " << model.plan.weights[w].name;
+      }
+    }
+  }
+}
+
 // Four micro-batches weigh by their tokens: together they are the one batch.
 TEST(Trainer, MicroBatchesAddUpToTheBatch) {
   FreshRandom random;
@@ -165,6 +200,30 @@ TEST(Trainer, BalanceLossesAddUpOverRoutedLayersAndLoops) {
   }
   EXPECT_NEAR(make_trainer(model, weights)->evaluate(tokens.batch(), {}).balance, applications * coefficient,
               1e-6);
+}
+
+// As parts of a step, micro-batches weigh by their scored tokens: a step of equal ones has the balance loss
+// of one, and four times one in a batch have it, too.
+TEST(Trainer, BalanceLossOfEqualMicroBatchesIsThatOfTheBatch) {
+  FreshRandom random;
+  Config config = test::tiny_config("yoco-u");
+  test::route_experts(config);
+  const Model model = test::tiny_model("routed", config, 2);
+  const auto weights = test::random_weights(model.plan, random.seed());
+  const Tokens one = random_tokens(random, model.config.vocab_size, 1);
+  Tokens four{4, one.length, {}, {}};
+  for (int i = 0; i < 4; i++) {
+    four.inputs.insert(four.inputs.end(), one.inputs.begin(), one.inputs.end());
+    four.targets.insert(four.targets.end(), one.targets.begin(), one.targets.end());
+  }
+  const auto whole = make_trainer(model, weights), parts = make_trainer(model, weights);
+  const double scale = 1.0 / static_cast<double>(four.scored());
+  const double balance = whole->accumulate(four.batch(), {}, scale, 1).balance;
+  for (int i = 0; i < 4; i++)
+    EXPECT_NEAR(parts->accumulate(one.batch(), {}, scale, 0.25).balance, balance, 1e-6 * balance);
+  EXPECT_LT(
+      relative_difference(test::read_all(*whole, Tensor::Gradient), test::read_all(*parts, Tensor::Gradient)),
+      5e-6);
 }
 
 TEST(Trainer, RefusesTokensOutsideTheVocabulary) {

@@ -34,6 +34,25 @@ void write_all(TrainingExecutor& executor, TrainingExecutor::Tensor which,
   }
 }
 
+Plan stopped_plan(Plan plan, int gradient_loops) {
+  const auto weights = static_cast<WeightId>(plan.weights.size());
+  for (WeightId id = 0; id < weights; id++) {
+    plan.weights.push_back(plan.weights[id]);
+    plan.weights.back().name += ".before";
+  }
+  const auto copied = [weights](auto&... ids) { ((ids += ids == no_weight ? 0 : weights), ...); };
+  const int loops = std::ranges::max_element(plan.steps, {}, &Step::loop)->loop + 1;
+  for (Step& step : plan.steps) {
+    if (step.loop == loops - gradient_loops) break;
+    std::visit(Overload{[&](Embed& o) { copied(o.table); }, [&](Norm& o) { copied(o.weight, o.bias); },
+                        [&](Linear& o) { copied(o.weight, o.bias); },
+                        [&](Experts& o) { copied(o.router, o.gate, o.up, o.down); },
+                        [&](Mix& o) { copied(o.weight); }, [](auto&) {}},
+               step.op);
+  }
+  return plan;
+}
+
 double oracle_loss(const Plan& plan, const reference::Weights& weights, const Tokens& tokens) {
   double loss = 0;
   for (int64_t s = 0; s < tokens.sequences; s++) {

@@ -26,6 +26,11 @@ PlanAtDepth plans_of(const Model& model);
 
 void write_all(TrainingExecutor& executor, TrainingExecutor::Tensor which, const reference::Weights& numbers);
 
+// The plan at whose steps before iteration loops - gradient_loops of the loop every weight has a copy of its
+// own, behind all others and in their order: a derivative by the others is that of a gradient that stops
+// there.
+Plan stopped_plan(Plan plan, int gradient_loops);
+
 // Cross-entropy summed over the scored tokens.
 double oracle_loss(const Plan& plan, const reference::Weights& weights, const Tokens& tokens);
 
