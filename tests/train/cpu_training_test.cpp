@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 
 #include "architectures/registry.h"
 #include "cpu/trainer.h"
 #include "support/errors.h"
 #include "support/models.h"
+#include "support/training.h"
 #include "train/bigram.h"
 #include "train/step.h"
 #include "train/trainer.h"
@@ -102,6 +104,58 @@ TEST(CpuTraining, SplitsAStepWithoutChangingIt) {
   for (size_t w = 0; w < a.size(); w++) {
     for (size_t i = 0; i < a[w].size(); i++) ASSERT_NEAR(a[w][i], b[w][i], 1e-5);
   }
+}
+
+// Random tokens; every other sequence has 11 scored ones, the others all.
+TokenSource unequal_text() {
+  TokenSource text = testing::bigram_text(100);
+  text.read = [](int64_t sequence, std::span<int32_t> inputs, std::span<int32_t> targets) {
+    std::mt19937_64 random(static_cast<uint64_t>(sequence));
+    for (size_t j = 0; j < inputs.size(); j++) {
+      inputs[j] = static_cast<int32_t>(random() % 29);
+      targets[j] = sequence % 2 == 1 || j < 11 ? static_cast<int32_t>(random() % 29) : -1;
+    }
+  };
+  return text;
+}
+
+// Three steps, each of two sequences with 11 and 101 scored tokens, at once or one after the other.
+struct UnequalRun {
+  cpu::Trainer executor;
+  std::vector<Record> records;
+
+  explicit UnequalRun(int64_t micro_sequences)
+      : executor([](int loops) { return build(looped_config(), {loops}); }, {Recompute::None, 1}) {
+    TrainSettings s = testing::bigram_settings();
+    s.data.sequence_length = 101;
+    s.batch.tokens = 202;
+    s.batch.micro_sequences = micro_sequences;
+    s.optimiser.learning_rate = 1e-3;
+    // Where a gradient is no more than its own rounding, so is its second moment, and AdamW's quotient of the
+    // two is of any size below 1: with an epsilon of 1e-8 such weights differ by up to some 1e-6.
+    s.optimiser.epsilon = 1e-6;
+    s.schedule.steps = 3;
+    s.schedule.warmup_steps = 0;
+    TrainingJob job = job_of(looped_config());
+    job.train = unequal_text();
+    Hooks hooks;
+    hooks.on_record = [this](const Record& r) { records.push_back(r); };
+    train(s, job, executor, hooks);
+  }
+};
+
+TEST(CpuTraining, WeighsTokensOfUnequalSequencesAlikeHoweverAStepIsSplit) {
+  const UnequalRun whole(2), split(1);
+  ASSERT_EQ(split.records.size(), 3U);
+  for (size_t i = 0; i < 3; i++) {
+    EXPECT_EQ(split.records[i].tokens, 112 * static_cast<int64_t>(i + 1));
+    EXPECT_NEAR(split.records[i].loss, whole.records[i].loss, 1e-6 * whole.records[i].loss);
+    EXPECT_NEAR(split.records[i].grad_norm, whole.records[i].grad_norm, 1e-6 * whole.records[i].grad_norm);
+  }
+  const auto weights = [](const UnequalRun& run) {
+    return test::read_all(run.executor, TrainingExecutor::Tensor::Weight);
+  };
+  EXPECT_LT(test::relative_difference(weights(whole), weights(split)), 1e-6);
 }
 
 TEST(CpuTraining, RecordsTheHiddenStateOfEveryIterationBesideTheValidation) {
