@@ -42,7 +42,8 @@ void prepare(PrepareFlags& flags) {
   const ShardSet set = prepare_shards(*tokenizer, flags.options);
   if (progress) progress->finish();
   print_split("train", set.train);
-  print_split("heldout", set.held_out);
+  const HeldOut& held_out = flags.options.held_out;
+  if (held_out.fraction > 0 || held_out.every > 0) print_split("heldout", set.held_out);
 }
 
 }  // namespace

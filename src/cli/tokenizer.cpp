@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/new_folder.h"
 #include "cli/corpus_flags.h"
 #include "cli/standard_input.h"
 #include "cli/usage.h"
@@ -54,9 +55,7 @@ void train(TokenizerOptions& o) {
 }
 
 void make_byte_tokenizer(const TokenizerOptions& o) {
-  std::error_code failed;
-  std::filesystem::create_directories(o.folder, failed);
-  if (failed) throw Error("{}: cannot be created: {}", o.folder.string(), failed.message());
+  const NewFolder folder(o.folder);
   const ByteTokenizer tokenizer;
   tokenizer.save(o.folder);
   fmt::print("{} tokens in {}\n", tokenizer.vocab_size(), o.folder.string());

@@ -44,6 +44,7 @@ TrainSettings read_settings(const std::string& file, const std::vector<std::stri
 class TrainingProgress {
  public:
   void start(int64_t step, int64_t steps) {
+    if (step >= steps) return;
     bar_.emplace(Progress::Work{"train", "steps", steps, step}, Terminal::of(fileno(stderr)));
   }
   void step(int64_t step, double loss) { bar_->update(step, fmt::format("loss {:.4f}{}", loss, note_)); }
@@ -86,9 +87,15 @@ std::string validation_text(const Validation& v, int decimals) {
   return text;
 }
 
+// A run may have been longer than it is now asked to be.
+std::string place_text(const TrainingResult& result) {
+  if (result.stopped) return fmt::format("stopped after step {} of {}", result.step, result.steps);
+  if (result.step == result.steps) return fmt::format("done: step {} of {}", result.step, result.steps);
+  return fmt::format("done already: step {}, {} are asked for", result.step, result.steps);
+}
+
 void print_result(const TrainingResult& result) {
-  fmt::print("{} step {} of {}, {} tokens, {:.4g} FLOPs\n",
-             result.stopped ? "stopped after" : "done:", result.step, result.steps,
+  fmt::print("{}, {} tokens, {:.4g} FLOPs\n", place_text(result),
              format_count(static_cast<double>(result.tokens)), result.flops);
   if (result.loss) fmt::print("loss {:.4f}\n", *result.loss);
   if (result.validation) fmt::print("{}\n", validation_text(*result.validation, 4));

@@ -61,7 +61,10 @@ uint64_t run_identity(const PlannedRun& run, const TrainingJob& job, const std::
   settings.run.seed = run.settings.run.seed;
   settings.run.precision = run.settings.run.precision;
   settings.checkpoint = {};
-  const uint64_t data = hash64(train_settings_to_toml(settings), job.train.fingerprint);
+  settings.data.shards = "";  // what they hold counts, wherever they lie
+  const uint64_t held_out = job.validation ? job.validation->fingerprint : 0;
+  const uint64_t data =
+      hash64(train_settings_to_toml(settings), hash64(to_hex(held_out), job.train.fingerprint));
   return hash64(executor, hash64(job.model.config_json, data));
 }
 

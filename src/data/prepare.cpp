@@ -19,6 +19,7 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
+#include "base/new_folder.h"
 #include "data/prepare_unit.h"
 #include "data/shard.h"
 
@@ -218,7 +219,7 @@ ShardSet prepare(const Tokenizer& tokenizer, const PrepareOptions& options) {
   check(tokenizer, options);
   const Corpus corpus = Corpus::list(options.corpus);
   const Json settings = settings_of(tokenizer, corpus, options);
-  fs::create_directories(options.output);
+  const NewFolder folder(options.output);
   const FileDescriptor lock = lock_folder(options.output);
   if (options.restart) remove_all_of_ours(options.output);
   if (auto done = complete_set(options.output)) {

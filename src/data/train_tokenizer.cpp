@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/new_folder.h"
 #include "base/utf8.h"
 #include "text/sentencepiece_tokenizer.h"
 
@@ -63,9 +64,7 @@ std::unique_ptr<Tokenizer> train_tokenizer(const TokenizerTraining& options) {
   std::string model =
       train_sentencepiece(options.settings, [&](std::string_view& block) { return text.next(block); });
   auto tokenizer = std::make_unique<SentencePieceTokenizer>(std::move(model), "the trained model");
-  std::error_code failed;
-  std::filesystem::create_directories(options.output, failed);
-  if (failed) throw Error("{}: cannot be created: {}", options.output.string(), failed.message());
+  const NewFolder folder(options.output);
   tokenizer->save(options.output);
   return tokenizer;
 }

@@ -41,10 +41,8 @@ bool holds_something(const std::filesystem::path& file) {
 
 }  // namespace
 
-RunFolder::RunFolder(const TrainSettings& settings) : settings_(settings), folder_(settings.run.folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) throw Error("{}: cannot be created: {}", folder_.string(), error.message());
+RunFolder::RunFolder(const TrainSettings& settings)
+    : settings_(settings), folder_(settings.run.folder), made_(folder_) {
   lock_ = lock_folder(folder_, "training");
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/file_descriptor.h"
+#include "base/new_folder.h"
 #include "report/jsonl.h"
 #include "report/tensorboard.h"
 #include "train/checkpoint.h"
@@ -49,6 +50,7 @@ class RunFolder {
 
   TrainSettings settings_;
   std::filesystem::path folder_;
+  NewFolder made_;
   FileDescriptor lock_;
   std::filesystem::path last_checkpoint_;
   std::optional<JsonlWriter> records_;

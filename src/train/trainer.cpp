@@ -122,7 +122,9 @@ void Trainer::start() {
   }
   if (resumed) {
     state_ = *resumed;
-    notice(fmt::format("going on after step {} of {}", state_.step, steps_));
+    notice(last_step()
+               ? fmt::format("nothing to train: step {} is there, {} are asked for", state_.step, steps_)
+               : fmt::format("going on after step {} of {}", state_.step, steps_));
   } else {
     start_weights(settings_, job_.model, *plan_, executor_);
   }

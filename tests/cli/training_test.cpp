@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/program.h"
@@ -146,6 +148,117 @@ TEST(TrainVerb, TakesResumeForShort) {
   const ProgramResult again = run_program(plus(arguments, {"--resume=never"}));
   EXPECT_EQ(again.status, 1);
   EXPECT_NE(again.err.find("holds a run already"), std::string::npos) << again.err;
+}
+
+// Documents of 3 and 300 bytes in sequences of 16 tokens, of which the window shows 8; how many of a sequence
+// are scored differs.
+TEST(TrainVerb, SplitsAStepOfUnequalDocumentsWithoutChangingIt) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 100);
+  std::ofstream text(folder / "text");
+  for (int i = 0; i < 60; i++)
+    text << (i % 4 == 3 ? std::string(300, static_cast<char>('c' + i % 7)) : "abc") << '\n';
+  text.close();
+  const std::string shards = (folder / "unequal").string();
+  ASSERT_EQ(run_program({"prepare", (folder / "text").string(), "--separator", "\\n", "--tokenizer",
+                         (folder / "tokenizer").string(), "--output", shards})
+                .status,
+            0);
+  std::vector<std::vector<nlohmann::json>> records(2);
+  for (const size_t split : {0, 1}) {
+    const std::string run = (folder / std::to_string(split)).string();
+    const ProgramResult trained =
+        run_program(plus(train_arguments(folder, run),
+                         {"--schedule.steps=3", "--data.shards=" + shards, "--data.mask_document_starts=true",
+                          split == 0 ? "--batch.micro_sequences=4" : "--batch.micro_sequences=1"}));
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    std::ifstream lines(folder / std::to_string(split) / "train.jsonl");
+    for (std::string line; std::getline(lines, line);) records[split].push_back(nlohmann::json::parse(line));
+  }
+  ASSERT_EQ(records[0].size(), 3U);
+  ASSERT_EQ(records[1].size(), 3U);
+  for (size_t i = 0; i < 3; i++) {
+    EXPECT_EQ(records[0][i]["tokens"], records[1][i]["tokens"]);
+    for (const char* key : {"loss", "grad_norm"}) {
+      ASSERT_TRUE(records[0][i][key].is_number()) << records[0][i];  // what is not finite is null
+      const double whole = records[0][i][key], parts = records[1][i][key];
+      EXPECT_NEAR(parts, whole, 1e-5 * whole) << key << " of step " << i + 1;
+    }
+  }
+}
+
+TEST(TrainVerb, TruncatesGradientsAfterTheLoopsAskedFor) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 100);
+  const auto model_with = [&](const std::string& loops) {
+    const std::string run = (folder / ("loops_" + loops)).string();
+    const ProgramResult trained = run_program(
+        plus(train_arguments(folder, run), {"--schedule.steps=2", "--loops.gradient_loops=" + loops}));
+    EXPECT_EQ(trained.status, 0) << trained.err;
+    return bytes_of(std::filesystem::path(run) / "step_000002" / "model.safetensors");
+  };
+  const std::string full = model_with("0");
+  EXPECT_EQ(model_with("3"), full);  // yoco-u-tiny has 3 loops
+  EXPECT_NE(model_with("1"), full);
+  EXPECT_NE(model_with("2"), full);
+}
+
+TEST(TrainVerb, ARunBeyondTheStepsAskedForIsDoneAlready) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 500);
+  const auto arguments = train_arguments(folder, (folder / "run").string());
+  ASSERT_EQ(run_program(plus(arguments, {"--schedule.steps=3"})).status, 0);
+  const ProgramResult fewer = run_program(plus(arguments, {"--schedule.steps=2"}));
+  EXPECT_EQ(fewer.status, 0);
+  EXPECT_TRUE(fewer.out.starts_with("done already: step 3, 2 are asked for, ")) << fewer.out;
+  EXPECT_EQ(fewer.err, "nothing to train: step 3 is there, 2 are asked for\n");
+}
+
+TEST(TrainVerb, GoesOnWithTheSameShardsAtAnotherPath) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 500);
+  const auto arguments = train_arguments(folder, (folder / "run").string());
+  ASSERT_EQ(run_program(plus(arguments, {"--schedule.steps=1"})).status, 0);
+  std::filesystem::create_directory_symlink(folder / "shards", folder / "link");
+  std::filesystem::copy(folder / "shards", folder / "copy");
+  int steps = 1;
+  for (const char* path : {"link", "copy", "shards/../link/."}) {
+    const ProgramResult on = run_program(plus(arguments, {fmt::format("--schedule.steps={}", ++steps),
+                                                          "--data.shards=" + (folder / path).string()}));
+    EXPECT_EQ(on.status, 0) << path << ": " << on.err;
+    EXPECT_NE(on.err.find(fmt::format("going on after step {}", steps - 1)), std::string::npos) << on.err;
+  }
+}
+
+TEST(Prepare, SpeaksOfHeldOutTextWhereItWasAskedFor) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 40);
+  const auto prepared = [&](const std::string& output, const std::vector<std::string>& more) {
+    return run_program(plus({"prepare", (folder / "text").string(), "--separator", "\\n", "--tokenizer",
+                             (folder / "tokenizer").string(), "--output", (folder / output).string()},
+                            more))
+        .out;
+  };
+  EXPECT_EQ(prepared("none", {}).find("heldout"), std::string::npos);
+  EXPECT_NE(prepared("some", {"--held-out-every", "4"}).find("heldout  "), std::string::npos);
+}
+
+// A limit of 0 bytes a file stands for a full disk.
+TEST(FullDisk, LeavesNoEmptyFolderBehind) {
+  const TemporaryFolder folder;
+  prepare_lines(folder, 40);
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  const auto settings = train_arguments(folder, at("out/run"));
+  const std::vector<std::vector<std::string>> commands = {
+      {"tokenizer", "bytes", at("out/tokenizer")},
+      {"prepare", at("text"), "--tokenizer", at("tokenizer"), "--output", at("out/shards")},
+      plus(settings, {"--schedule.steps=1"})};
+  for (const auto& command : commands) {
+    std::string line = "ulimit -f 0; exec " + test::program().string();
+    for (const std::string& word : command) line += " '" + word + "'";
+    EXPECT_NE(std::system(("( " + line + " ) > /dev/null 2>&1").c_str()), 0) << line;
+    EXPECT_FALSE(std::filesystem::exists(folder / "out")) << line;
+  }
 }
 
 TEST(KillSoak, FiftyKillsOfTheProgramLeaveTheSameModel) {
