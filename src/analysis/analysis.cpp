@@ -8,7 +8,7 @@
 namespace onceover {
 namespace {
 
-std::vector<Rows> demanded_rows(const Plan& plan, LogitRows logits) {
+std::vector<Rows> demand_of(const Plan& plan, LogitRows logits) {
   std::vector<Rows> demand(plan.steps.size(), Rows::None);
   demand[plan.logits] = logits == LogitRows::Every ? Rows::All : Rows::Logits;
   for (size_t i = plan.steps.size(); i-- > 0;) {
@@ -108,7 +108,7 @@ int64_t Analysis::state_elements(int64_t tokens) const {
 
 Analysis analyse(const Plan& plan, LogitRows logits) {
   Analysis analysis;
-  analysis.demand = demanded_rows(plan, logits);
+  analysis.demand = demand_of(plan, logits);
   SlotFinder finder(plan);
   for (size_t i = 0; i < plan.steps.size(); i++) {
     if (analysis.demand[i] != Rows::None) finder.visit(static_cast<ValueId>(i));

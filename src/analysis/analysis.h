@@ -18,6 +18,11 @@ enum class Rows : uint8_t {
   All,     // every row, because later rows read it as history
 };
 
+// How many rows that is, of `fresh` new ones of which the last `logit_rows` get logits.
+inline int64_t demanded_rows(Rows demand, int64_t fresh, int64_t logit_rows) {
+  return demand == Rows::All ? fresh : demand == Rows::Logits ? logit_rows : 0;
+}
+
 // How much of a state value lives on after a call.
 struct Retention {
   enum class Kind : uint8_t {

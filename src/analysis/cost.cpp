@@ -36,7 +36,7 @@ class Counter {
 
   Cost count() {
     for (size_t i = 0; i < plan_.steps.size(); i++) {
-      const int64_t rows = rows_of(analysis_.demand[i]);
+      const int64_t rows = demanded_rows(analysis_.demand[i], call_.fresh, call_.logit_rows);
       // The recurrence moves on with every row, whoever asks for its output.
       const bool runs = rows > 0 || (analysis_.demand[i] != Rows::None && is_retain(plan_.steps[i]));
       if (runs) count_step(plan_.steps[i], rows);
@@ -51,10 +51,6 @@ class Counter {
 
  private:
   static bool is_retain(const Step& step) { return std::holds_alternative<Retain>(step.op); }
-
-  int64_t rows_of(Rows demand) const {
-    return demand == Rows::All ? call_.fresh : demand == Rows::Logits ? call_.logit_rows : 0;
-  }
 
   double elements(WeightId w) const { return static_cast<double>(plan_.weights[w].elements()); }
   double width(ValueId v) const { return plan_.steps[v].width; }

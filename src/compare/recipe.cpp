@@ -1,7 +1,5 @@
 #include "compare/recipe.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -11,6 +9,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "train/parse_toml.h"
 
 namespace onceover {
 namespace {
@@ -177,15 +176,9 @@ const char* budget_heading(Budget budget) { return budget == Budget::Steps ? "Eq
 Recipe recipe_from_toml(std::string_view text, const std::string& where) {
   Recipe recipe;
   recipe.where = where;
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    throw Error("{}:{}: {}", where, e.source().begin.line, printable(e.description()));
-  }
   std::vector<std::string> known;
   for (const auto& [name, reader] : readers()) known.push_back(name);
-  for (const auto& [key, node] : root) {
+  for (const auto& [key, node] : parse_toml(text, where)) {
     const std::string name(key.str());
     const auto reader = readers().find(name);
     if (reader == readers().end())

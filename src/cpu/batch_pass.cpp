@@ -30,18 +30,6 @@ BatchPass::BatchPass(DepthPlan& plan, const WeightTable& weights, PassMemory& me
   }
 }
 
-int64_t BatchPass::rows_of(ValueId v) const {
-  switch (demand(v)) {
-    case Rows::None:
-      return 0;
-    case Rows::Logits:
-      return logit_rows();
-    case Rows::All:
-      return rows();
-  }
-  return 0;
-}
-
 BatchPass::PartRows BatchPass::part_rows(size_t part, ValueId v) const {
   return only_logits(v) ? asked_[part] : all_[part];
 }

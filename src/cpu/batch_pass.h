@@ -53,7 +53,7 @@ class BatchPass {
   Rows demand(ValueId v) const { return plan_.analysis.demand[v]; }
   bool only_logits(ValueId v) const { return demand(v) == Rows::Logits; }
   int64_t width(ValueId v) const { return plan_.plan.steps[v].width; }
-  int64_t rows_of(ValueId v) const;
+  int64_t rows_of(ValueId v) const { return demanded_rows(demand(v), rows(), logit_rows()); }
   PartRows part_rows(size_t part, ValueId v) const;
 
   kernels::Output buffer(int id, int64_t width) const;

@@ -73,7 +73,7 @@ std::vector<float> StoredWeight::numbers() const {
   const std::vector<int64_t> stored = stored_shape(*this);
   if (!fits(cut, stored)) throw Error("a tensor of shape {} cannot be cut", shape_text(stored));
   if (cut.transposed) all = transpose(all, stored[0], stored[1]);
-  if (cut.parts == 1 && cut.pairs_of == 0) return all;
+  if (all.empty() || (cut.parts == 1 && cut.pairs_of == 0)) return all;
   const int64_t rows = shape()[0];
   const auto columns = static_cast<int64_t>(all.size()) / (rows * cut.parts);
   std::vector<float> numbers(static_cast<size_t>(rows * columns));

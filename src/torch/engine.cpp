@@ -53,18 +53,6 @@ void InferenceEngine::reset() {
   }
 }
 
-int64_t InferenceEngine::demanded_rows(ValueId value, int64_t fresh, int64_t logit_rows) const {
-  switch (analysis_.demand[value]) {
-    case Rows::None:
-      return 0;
-    case Rows::Logits:
-      return logit_rows;
-    case Rows::All:
-      return fresh;
-  }
-  return 0;
-}
-
 void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) {
   const at::NoGradGuard no_graph;
   const auto fresh = static_cast<int64_t>(tokens.size());
@@ -73,7 +61,7 @@ void InferenceEngine::run(std::span<const int32_t> tokens, int64_t logit_rows, f
   require_positions(plan_, tokens_ + fresh);
   tokens_ += fresh;
   for (ValueId i = 0; i < static_cast<ValueId>(plan_.steps.size()); i++) {
-    const int64_t rows = demanded_rows(i, fresh, logit_rows);
+    const int64_t rows = demanded_rows(analysis_.demand[i], fresh, logit_rows);
     // The recurrence moves on with every row, whoever asks for its output.
     const auto* retain_op = std::get_if<Retain>(&plan_.steps[i].op);
     if (retain_op && analysis_.demand[i] != Rows::None) {

@@ -34,7 +34,6 @@ class InferenceEngine : public ChunkedEngine {
 
  private:
   void run(std::span<const int32_t> tokens, int64_t logit_rows, float* logits) override;
-  int64_t demanded_rows(ValueId value, int64_t fresh, int64_t logit_rows) const;
   Tensor step(ValueId i, const Tensor& tokens, int64_t rows);
   Tensor retain_step(const Retain& op, ValueId i, int64_t rows);
 

@@ -1,7 +1,5 @@
 #include "train/settings.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "train/parse_toml.h"
 #include "train/settings_fields.h"
 
 namespace onceover {
@@ -117,13 +116,7 @@ Given given_as_words(std::string_view text) {
 
 TrainSettings train_settings_from_toml(std::string_view text, const std::string& where) {
   TrainSettings settings;
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    throw Error("{}:{}: {}", where, e.source().begin.line, printable(e.description()));
-  }
-  for (const auto& [section, node] : root) {
+  for (const auto& [section, node] : parse_toml(text, where)) {
     const std::string name(section.str());
     const auto* table = node.as_table();
     if (!table) throw Error("{}: '{}' stands outside a section, as [run] is one", where, printable(name));
