@@ -5,7 +5,7 @@
 namespace onceover {
 namespace {
 
-constexpr int version = 1;
+constexpr int version = 2;
 
 }  // namespace
 
@@ -20,7 +20,8 @@ std::shared_ptr<const cpu::InferenceWeights> open_quantised(const Checkpoint* ch
     throw Error("{}: state.json: expected packed to hold version and format", where);
   }
   if (packed["version"] != version) {
-    throw Error("{}: packed weights of version {}, expected {}", where, packed["version"].dump(), version);
+    throw Error("{}: packed weights of version {}, expected {}; run onceover quantize on the original again",
+                where, packed["version"].dump(), version);
   }
   return std::make_shared<cpu::InferenceWeights>(plan,
                                                  cpu::weight_format(packed["format"].get<std::string>()),

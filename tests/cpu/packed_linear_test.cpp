@@ -98,22 +98,106 @@ TEST(PackedMatrix, PassesOnWhatIsNotFinite) {
   }
 }
 
-TEST(PackedLinear, EqualsTheDefinitionOnTheStoredWeights) {
-  // Activations of Q8 are rounded to 16 bits, those of Q4 to 8.
-  const double tolerance[] = {1e-5, 1e-5, 1e-5, 1e-4, 2e-2};
+// The numbers of x as a format's products see them, and for each half a step of its rounding.
+struct Rounded {
+  Doubles values, half_step;
+};
+
+Rounded rounded(WeightFormat format, const Matrix& x, int64_t rows, int64_t inputs) {
+  Rounded to{Doubles(static_cast<size_t>(rows * inputs)), Doubles(static_cast<size_t>(rows * inputs))};
+  PackedRows packed;
+  packed.reserve(format, rows, inputs);
+  for (int64_t g = 0, row = 0; g < packed.groups(); ++g, row += packed.group_rows()) {
+    for (int64_t s = 0, input = 0; s < packed.slices(); ++s) {
+      const RowGroup group = packed.group(g, s);
+      leaves().pack_group(format, {x.view()[row] + input, x.stride}, group);
+      for (int64_t i = 0; i < group.inputs; ++i) {
+        for (int64_t r = 0; r < group.rows; ++r) {
+          const auto at = static_cast<size_t>((row + r) * inputs + input + i);
+          double step = is_quantised(format) ? group.scales[i / block_inputs * group.rows + r] : 0;
+          if (format == WeightFormat::Q8) {
+            const Four& four = group.fours[i / 4 * group.rows + r];
+            EXPECT_LE(std::abs(four.q[i % 4]), 64);
+            step *= four.factor[0];
+            to.values[at] = step * four.q[i % 4];
+          } else if (format == WeightFormat::Q4) {
+            to.values[at] = step * group.bytes[(i / 4 * group.rows + r) * 4 + i % 4];
+          } else {
+            to.values[at] = group.values[i * group.rows + r];
+          }
+          to.half_step[at] = step / 2;
+        }
+      }
+      input += group.inputs;
+    }
+  }
+  return to;
+}
+
+template <class F>
+void for_each_shape(F f) {
   for_each_table([&] {
     for (const WeightFormat format : formats) {
       for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 13, 65}) {
         for (const int64_t inputs : {1, 31, 32, 75, 300}) {
-          const int64_t outputs = inputs == 300 ? 150 : 37;
           SCOPED_TRACE(testing::Message()
                        << "format " << static_cast<int>(format) << " rows " << rows << " inputs " << inputs);
-          const Packed w(format, outputs, inputs);
-          const Matrix x(rows, inputs);
-          Matrix y(rows, outputs);
-          packed_linear(rows, x.view(), w.matrix, y.view());
-          EXPECT_CLOSE(y.dense(), product(x.dense(), w.stored, static_cast<size_t>(inputs)),
-                       tolerance[static_cast<size_t>(format)]);
+          f(format, rows, inputs);
+        }
+      }
+    }
+  });
+}
+
+TEST(PackedRows, AreWithinHalfAStepOfTheirFormat) {
+  for_each_shape([](WeightFormat format, int64_t rows, int64_t inputs) {
+    const Matrix x(rows, inputs);
+    const Rounded to = rounded(format, x, rows, inputs);
+    const Doubles exact = x.dense();
+    for (size_t at = 0; at < exact.size(); ++at) {
+      const size_t row = at / static_cast<size_t>(inputs) * static_cast<size_t>(inputs), i = at - row;
+      ASSERT_NEAR(to.values[at], exact[at], to.half_step[at] * 1.00001);
+      // The step is no wider than the largest number beside it asks for.
+      const size_t beside = format == WeightFormat::Q8 ? 4 : 32, first = row + i / beside * beside;
+      double most = 0, of_block = 0;
+      for (size_t j = first; j < std::min(first + beside, row + static_cast<size_t>(inputs)); ++j)
+        most = std::max(most, std::abs(exact[j]));
+      for (size_t j = row + i / 32 * 32;
+           j < std::min(row + i / 32 * 32 + 32, row + static_cast<size_t>(inputs)); ++j)
+        of_block = std::max(of_block, std::abs(exact[j]));
+      const double least = format == WeightFormat::Q8 ? of_block / 4096 / 64 : 0;
+      ASSERT_LE(2 * to.half_step[at], (most / (format == WeightFormat::Q8 ? 64 : 127) + least) * 1.00001);
+    }
+  });
+}
+
+TEST(PackedLinear, EqualsTheDefinitionOnTheStoredNumbers) {
+  for_each_shape([](WeightFormat format, int64_t rows, int64_t inputs) {
+    const int64_t outputs = inputs == 300 ? 150 : 37;
+    const Packed w(format, outputs, inputs);
+    const Matrix x(rows, inputs);
+    Matrix y(rows, outputs);
+    packed_linear(rows, x.view(), w.matrix, y.view());
+    const Rounded to = rounded(format, x, rows, inputs);
+    EXPECT_CLOSE(y.dense(), product(to.values, w.stored, static_cast<size_t>(inputs)), 1e-5);
+  });
+}
+
+// The largest sums that the integers of a block can have.
+TEST(PackedLinear, AddsTheLargestNumbersOfItsFormat) {
+  for_each_table([] {
+    for (const WeightFormat format : {WeightFormat::Q8, WeightFormat::Q4}) {
+      Packed w(format, 16, 32);
+      for (const float sign : {1.0F, -1.0F}) {
+        for (int64_t o = 0; o < 16; ++o) std::fill_n(w.dense.view()[o], 32, o % 2 ? 1.0F : -1.0F);
+        pack(w.dense.view(), w.matrix, reinterpret_cast<std::byte*>(w.bytes.data()));
+        Matrix x(7, 32), y(7, 16);
+        for (int64_t r = 0; r < 7; ++r) std::fill_n(x.view()[r], 32, sign);
+        packed_linear(7, x.view(), w.matrix, y.view());
+        std::vector<float> row(32);
+        for (int64_t o = 0; o < 16; ++o) {
+          unpack_row(w.matrix, o, row.data());
+          for (int64_t r = 0; r < 7; ++r) EXPECT_NEAR(y.at(r, o), sign * row[0] * 32, 1e-4) << o;
         }
       }
     }

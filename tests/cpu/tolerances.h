@@ -32,7 +32,7 @@ struct WeightTolerance {
 constexpr WeightTolerance weight_tolerances[] = {{WeightFormat::F32, 1.2e-7},
                                                  {WeightFormat::BF16, 1.2e-7},
                                                  {WeightFormat::F16, 1.2e-7},
-                                                 {WeightFormat::Q8, 1.6e-5},
+                                                 {WeightFormat::Q8, 4e-3},
                                                  {WeightFormat::Q4, 4e-3}};
 
 }  // namespace onceover::cpu

@@ -73,7 +73,7 @@ struct Leaves {
   void (*linear_few)(int64_t rows, int64_t outputs, int64_t depth, Input x, Input w, Output y);
 
   // Products with packed weights (packed_linear.h). y's rows are those of the group, or of all groups.
-  int64_t tile_rows;  // rows of a group
+  int64_t (*group_rows)(WeightFormat);
   void (*pack_group)(WeightFormat, Input x, const RowGroup& to);
   void (*packed_few)(const PackedMatrix&, int64_t first_panel, int64_t panels, const RowGroup& x, Output y);
   int64_t (*packed_scratch)();

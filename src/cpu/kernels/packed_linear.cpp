@@ -22,7 +22,7 @@ void pack_rows(const Leaves& leaf, const PackedMatrix& w, Input x, const PackedR
   const int threads = threads_for(static_cast<double>(to.rows() * w.inputs) * 4, to.groups());
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
   for (int64_t g = 0; g < to.groups(); ++g) {
-    const Input rows{x[g * leaf.tile_rows], x.stride};
+    const Input rows{x[g * to.group_rows()], x.stride};
     for (int64_t slice = 0; slice < to.slices(); ++slice)
       leaf.pack_group(w.format, rows.columns(slice * slice_inputs), to.group(g, slice));
   }

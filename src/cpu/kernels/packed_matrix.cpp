@@ -74,18 +74,21 @@ float quantise4(const Block& w, float (&q)[block_inputs]) {
   return best;
 }
 
+// Where the number of input `i` of a block lies.
+int64_t byte_of_q8(int64_t output, int64_t i) { return (i / 4 * panel_outputs + output) * 4 + i % 4; }
+int64_t byte_of_q4(int64_t output, int64_t i) { return (i / 8 * panel_outputs + output) * 4 + i % 4; }
+
 void store_block(WeightFormat format, int64_t output, float scale, const float (&q)[block_inputs],
                  std::byte* block) {
   put(block, output, f32_to_f16(scale));
   std::byte* numbers = block + panel_outputs * 2;
   for (int64_t i = 0; i < block_inputs; ++i) {
     if (format == WeightFormat::Q8) {
-      put(numbers, (i / 2 * panel_outputs + output) * 2 + i % 2, static_cast<int8_t>(q[i]));
+      put(numbers, byte_of_q8(output, i), static_cast<uint8_t>(q[i] + 128));
     } else {
-      const int64_t word = (i / 8 * panel_outputs + output) * 2 + i % 2;
-      const auto held = i % 8 < 2 ? uint16_t{0} : get<uint16_t>(numbers, word);
-      const auto nibble = static_cast<unsigned>(static_cast<int>(q[i]) + 8);
-      put(numbers, word, static_cast<uint16_t>(held | nibble << (i % 8 / 2 * 4)));
+      const int64_t at = byte_of_q4(output, i);
+      const auto nibble = static_cast<uint8_t>(q[i] + 8);
+      put(numbers, at, static_cast<uint8_t>(i % 8 < 4 ? nibble : get<uint8_t>(numbers, at) | nibble << 4));
     }
   }
 }
@@ -120,9 +123,9 @@ float block_element(WeightFormat format, const std::byte* block, int64_t output,
   const float scale = f16_to_f32(get<uint16_t>(block, output));
   const std::byte* numbers = block + panel_outputs * 2;
   if (format == WeightFormat::Q8)
-    return scale * static_cast<float>(get<int8_t>(numbers, (i / 2 * panel_outputs + output) * 2 + i % 2));
-  const auto word = get<uint16_t>(numbers, (i / 8 * panel_outputs + output) * 2 + i % 2);
-  return scale * static_cast<float>((word >> (i % 8 / 2 * 4) & 15) - 8);
+    return scale * static_cast<float>(get<uint8_t>(numbers, byte_of_q8(output, i)) - 128);
+  const auto both = get<uint8_t>(numbers, byte_of_q4(output, i));
+  return scale * static_cast<float>((i % 8 < 4 ? both & 15 : both >> 4) - 8);
 }
 
 }  // namespace

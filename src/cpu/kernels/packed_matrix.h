@@ -4,9 +4,9 @@
 //
 //   F32, F16, BF16   [inputs][16 outputs]
 //   Q8, Q4           blocks of 32 inputs, the last filled up with zeros; a block is 16 scales in F16, then
-//     Q8   int8      [16 pairs of inputs][16 outputs][2 of the pair]; weight = scale * q, |q| <= 127
-//     Q4   16 bits   [4 groups of 8 inputs][16 outputs][2]; word j of an output holds the inputs j, j + 2,
-//                    j + 4 and j + 6 of its group, the first in its lowest 4 bits; weight = scale * (q - 8)
+//     Q8   [8 fours of inputs][16 outputs][4 bytes]; weight = scale * (q - 128), q from 1 to 255
+//     Q4   [4 groups of 8 inputs][16 outputs][4 bytes]; byte j of an output holds the inputs j and j + 4 of
+//          its group, the first in its low 4 bits; weight = scale * (q - 8)
 //
 // So a kernel streams a panel from front to back, and a vector holds outputs: no sum runs across its lanes.
 // Little-endian. Packed bytes are also what a quantised file holds (docs/quantised-format.md).

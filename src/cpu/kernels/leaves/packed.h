@@ -11,22 +11,30 @@ namespace onceover::kernels::ONCEOVER_ISA {
 
 static_assert(panel_outputs == tile_columns);
 
-constexpr int64_t block_pairs = block_inputs / 2, block_fours = block_inputs / 4;
+constexpr int64_t block_fours = block_inputs / 4;
+
+// Ten sums leave as many registers as a Q8 block needs besides, twelve do not.
+ONCEOVER_LEAF_INLINE constexpr int64_t rows_of_group(WeightFormat format) {
+  return format == WeightFormat::Q8 && tile_rows > 5 ? 5 : tile_rows;
+}
+ONCEOVER_LEAF int64_t group_rows(WeightFormat format) { return rows_of_group(format); }
 
 // How far ahead of its use a weight is asked for.
 constexpr int64_t prefetch_bytes = 2048;
 
-// Unpacked weights of a slice.
+// Weights of a slice: unpacked, or Q8 where they lie.
 struct Slice {
   float* values;   // [inputs][16]
-  int16_t* pairs;  // Q8: [pairs][16][2]; Q4: bytes [fours][16][4]
-  float* scales;   // [blocks][16]
+  int16_t* bytes;  // Q4: bytes [fours][16][4]
+  float* scales;   // Q4: [blocks][16]
+  const std::byte* panel;
 };
 
 ONCEOVER_LEAF Slice carve_slice(float* scratch) {
   Carver part{scratch};
   float* values = part.take(slice_inputs * panel_outputs);
-  return {values, reinterpret_cast<int16_t*>(values), part.take(slice_inputs / block_inputs * panel_outputs)};
+  return {values, reinterpret_cast<int16_t*>(values), part.take(slice_inputs / block_inputs * panel_outputs),
+          nullptr};
 }
 
 ONCEOVER_LEAF int64_t packed_scratch() {
@@ -43,37 +51,71 @@ ONCEOVER_LEAF_INLINE v8 load_weights(const std::byte* from) {
 template <WeightFormat format>
 constexpr int64_t weight_bytes = format == WeightFormat::F32 ? 4 : 2;
 
-// Pair `pair` of a block, outputs 8 * half and on, as [8 outputs][2].
-template <WeightFormat format>
-ONCEOVER_LEAF_INLINE i16x16 load_pairs(const std::byte* block, int64_t pair, int64_t half) {
-  const std::byte* numbers = block + panel_outputs * 2;
-  if constexpr (format == WeightFormat::Q8) return widen_16(numbers + (pair * 2 + half) * 16);
-  const auto words = load_words(numbers + (pair / 4 * 2 + half) * 32);
-  return reinterpret_cast<i16x16>(words >> static_cast<uint16_t>(pair % 4 * 4) & uint16_t{15});
+constexpr int64_t scale_bytes = panel_outputs * 2;
+
+// Four `four` of a Q4 block, outputs 8 * half and on, as bytes [8 outputs][4].
+ONCEOVER_LEAF_INLINE i16x16 unpack_four(const std::byte* block, int64_t four, int64_t half) {
+  const u16x16 words = load_words(block + scale_bytes + (four / 2 * 2 + half) * 32);
+  return reinterpret_cast<i16x16>(words >> static_cast<uint16_t>(four % 2 * 4) & uint16_t{0x0F0F});
+}
+
+// low and high[rows]: sums over a block of each row's products with 16 outputs. `ahead`: later blocks are
+// still in memory.
+template <int64_t rows, bool ahead>
+ONCEOVER_LEAF_INLINE void sum_block(const std::byte* block, const Four* x, const int32_t* offset,
+                                    i32x8 (&low)[rows], i32x8 (&high)[rows]) {
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) low[r] = high[r] = splat_int(offset[r]);
+  const std::byte* w = block + scale_bytes;
+#pragma GCC unroll 2
+  for (int64_t four = 0; four < block_fours; ++four, x += rows, w += 64) {
+    if constexpr (ahead) __builtin_prefetch(w + prefetch_bytes);
+    const auto w_low = reinterpret_cast<i16x16>(load_words(w)),
+               w_high = reinterpret_cast<i16x16>(load_words(w + 32));
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < rows; ++r)
+      add_fours(low[r], high[r], w_low, w_high, splat_word(x[r].q), splat_word(x[r].factor));
+  }
+}
+
+// Of Q4, where `weights(four, half)` gives its bytes. The 16 products of a lane, at most 15 * 127 each, fit
+// 16 bits.
+template <int64_t rows, class Weights>
+ONCEOVER_LEAF_INLINE void sum_block(const Weights& weights, const int8_t* q, const int32_t* offset,
+                                    i32x8 (&low)[rows], i32x8 (&high)[rows]) {
+  i16x16 narrow_low[rows], narrow_high[rows];
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) narrow_low[r] = narrow_high[r] = i16x16{};
+#pragma GCC unroll 8
+  for (int64_t four = 0; four < block_fours; ++four, q += 4 * rows) {
+    const i16x16 w_low = weights(four, 0), w_high = weights(four, 1);
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < rows; ++r)
+      add_bytes(narrow_low[r], narrow_high[r], w_low, w_high, splat_word(q + 4 * r));
+  }
+  const auto ones = reinterpret_cast<i16x16>(splat_int(0x00010001));
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r) {
+    const i32x8 bias = splat_int(offset[r]);
+    low[r] = multiply_pairs(narrow_low[r], ones) + bias;
+    high[r] = multiply_pairs(narrow_high[r], ones) + bias;
+  }
 }
 
 // y[rows][16] += the blocks' sums. `rows` lines of a group whose lines have `rows` entries.
 template <WeightFormat format, int64_t rows>
 ONCEOVER_LEAF_INLINE void few_integers(const std::byte* panel, int64_t blocks, const RowGroup& x,
                                        v8 (&left)[rows], v8 (&right)[rows]) {
-  constexpr int64_t line_pairs = format == WeightFormat::Q8 ? 2 : 4;  // in a cache line
-  const int16_t* q = x.q;
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(format)) {
     i32x8 low[rows], high[rows];
-#pragma GCC unroll 8
-    for (int64_t r = 0; r < rows; ++r) {
-      low[r] = high[r] = splat_int(format == WeightFormat::Q4 ? x.offset[b * rows + r] : 0);
-    }
-#pragma GCC unroll 16
-    for (int64_t pair = 0; pair < block_pairs; ++pair, q += 2 * rows) {
-      if (pair % line_pairs == 0) __builtin_prefetch(panel + prefetch_bytes + pair / line_pairs * 64);
-      const i16x16 w_low = load_pairs<format>(panel, pair, 0), w_high = load_pairs<format>(panel, pair, 1);
-#pragma GCC unroll 8
-      for (int64_t r = 0; r < rows; ++r) {
-        const i16x16 pairs = splat_pair(q + 2 * r);
-        add_pairs(low[r], w_low, pairs);
-        add_pairs(high[r], w_high, pairs);
-      }
+    if constexpr (format == WeightFormat::Q8) {
+      sum_block<rows, true>(panel, x.fours + b * block_fours * rows, x.offset + b * rows, low, high);
+    } else {
+      const auto weights = [panel](int64_t four, int64_t half) ONCEOVER_TARGET {
+        if (half == 0 && four % 2 == 0) __builtin_prefetch(panel + prefetch_bytes + four / 2 * 64);
+        return unpack_four(panel, four, half);
+      };
+      sum_block<rows>(weights, x.bytes + b * block_inputs * rows, x.offset + b * rows, low, high);
     }
     const v8 scale_low = load_f16(panel), scale_high = load_f16(panel + 16);
 #pragma GCC unroll 8
@@ -129,7 +171,7 @@ ONCEOVER_LEAF void few_rows(const PackedMatrix& w, int64_t first_panel, int64_t 
   }
 }
 
-template <WeightFormat format, int64_t rows = tile_rows>
+template <WeightFormat format, int64_t rows = rows_of_group(format)>
 ONCEOVER_LEAF void few_rows_of(const PackedMatrix& w, int64_t first_panel, int64_t panels, const RowGroup& x,
                                Output y) {
   if constexpr (rows > 1) {
@@ -138,82 +180,25 @@ ONCEOVER_LEAF void few_rows_of(const PackedMatrix& w, int64_t first_panel, int64
   few_rows<format, rows>(w, first_panel, panels, x, y);
 }
 
-// The numbers of a block: of Q8 as pairs of 16 bits, of Q4 as fours of bytes without the bias.
-template <WeightFormat format>
-ONCEOVER_LEAF_INLINE void unpack_block(const std::byte* block, int16_t* to) {
-  constexpr int64_t units = format == WeightFormat::Q4 ? block_fours : block_pairs;
-#pragma GCC unroll 16
-  for (int64_t i = 0; i < units * 2; ++i, to += 16) {
-    const int64_t unit = i / 2, half = i % 2;
-    if constexpr (format == WeightFormat::Q4) {
-      store_pairs(to, join_bytes(load_pairs<format>(block, 2 * unit, half),
-                                 load_pairs<format>(block, 2 * unit + 1, half)));
-    } else {
-      store_pairs(to, load_pairs<format>(block, unit, half));
-    }
-  }
-}
-
-// 16-bit numbers that an unpacked block takes.
-template <WeightFormat format>
-constexpr int64_t unpacked_block = panel_outputs* block_inputs / (format == WeightFormat::Q4 ? 2 : 1);
-
 // The slice of a panel that starts at `panel`.
 template <WeightFormat format>
-ONCEOVER_LEAF void unpack_slice(const std::byte* panel, int64_t inputs, Slice to) {
-  if constexpr (is_quantised(format)) {
+ONCEOVER_LEAF Slice unpack_slice(const std::byte* panel, int64_t inputs, Slice to) {
+  if constexpr (format == WeightFormat::Q8) {
+    to.panel = panel;
+  } else if constexpr (format == WeightFormat::Q4) {
     for (int64_t b = 0; b < blocks_of(inputs); ++b, panel += block_bytes(format)) {
       store(to.scales + b * panel_outputs, load_f16(panel));
       store(to.scales + b * panel_outputs + 8, load_f16(panel + 16));
-      unpack_block<format>(panel, to.pairs + b * unpacked_block<format>);
+      int16_t* bytes = to.bytes + b * block_fours * 32;
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < block_fours * 2; ++i)
+        store_pairs(bytes + i * 16, unpack_four(panel, i / 2, i % 2));
     }
   } else {
     for (int64_t i = 0; i < inputs * 2; ++i)
       store(to.values + i * 8, load_weights<format>(panel + i * 8 * weight_bytes<format>));
   }
-}
-
-// low and high [rows]: sums over a block of each row's products with 16 outputs. Of Q8: 16 pairs.
-template <int64_t rows>
-ONCEOVER_LEAF_INLINE void sum_block(const int16_t* q, const int16_t* w, i32x8 (&low)[rows],
-                                    i32x8 (&high)[rows]) {
-#pragma GCC unroll 8
-  for (int64_t r = 0; r < rows; ++r) low[r] = high[r] = i32x8{};
-#pragma GCC unroll 4
-  for (int64_t pair = 0; pair < block_pairs; ++pair, q += 2 * rows, w += 32) {
-    const i16x16 w_low = load_pairs(w), w_high = load_pairs(w + 16);
-#pragma GCC unroll 8
-    for (int64_t r = 0; r < rows; ++r) {
-      const i16x16 pairs = splat_pair(q + 2 * r);
-      add_pairs(low[r], w_low, pairs);
-      add_pairs(high[r], w_high, pairs);
-    }
-  }
-}
-
-// Of Q4: 8 fours, whose sums fit 16 bits: 32 products of at most 15 * 127.
-template <int64_t rows>
-ONCEOVER_LEAF_INLINE void sum_block(const int8_t* q, const int16_t* w, i32x8 (&low)[rows],
-                                    i32x8 (&high)[rows]) {
-  const auto ones = reinterpret_cast<i16x16>(splat_int(0x00010001));
-  i16x16 narrow_low[rows], narrow_high[rows];
-#pragma GCC unroll 8
-  for (int64_t r = 0; r < rows; ++r) narrow_low[r] = narrow_high[r] = i16x16{};
-#pragma GCC unroll 2
-  for (int64_t four = 0; four < block_fours; ++four, q += 4 * rows, w += 32) {
-    const i16x16 w_low = load_pairs(w), w_high = load_pairs(w + 16);
-#pragma GCC unroll 8
-    for (int64_t r = 0; r < rows; ++r) {
-      const i16x16 fours = splat_four(q + 4 * r);
-      add_bytes(narrow_low[r], w_low, fours);
-      add_bytes(narrow_high[r], w_high, fours);
-    }
-  }
-#pragma GCC unroll 8
-  for (int64_t r = 0; r < rows; ++r) {
-    low[r] = multiply_pairs(narrow_low[r], ones);
-    high[r] = multiply_pairs(narrow_high[r], ones);
-  }
+  return to;
 }
 
 // c[rows][16] (+)= the blocks of a slice.
@@ -227,20 +212,23 @@ ONCEOVER_LEAF_INLINE void integer_tile(const RowGroup& x, Slice w, TileC c, bool
   }
   for (int64_t b = 0; b < blocks_of(x.inputs); ++b) {
     i32x8 low[rows], high[rows];
-    const int64_t input = b * block_inputs * rows;
-    if constexpr (format == WeightFormat::Q4) {
-      sum_block<rows>(x.bytes + input, w.pairs + b * unpacked_block<format>, low, high);
+    v8 scale_low, scale_high;
+    if constexpr (format == WeightFormat::Q8) {
+      const std::byte* block = w.panel + b * block_bytes(format);
+      sum_block<rows, false>(block, x.fours + b * block_fours * rows, x.offset + b * rows, low, high);
+      scale_low = load_f16(block), scale_high = load_f16(block + 16);
     } else {
-      sum_block<rows>(x.q + input, w.pairs + b * unpacked_block<format>, low, high);
+      const int16_t* bytes = w.bytes + b * block_fours * 32;
+      const auto weights = [bytes](int64_t four, int64_t half)
+                               ONCEOVER_TARGET { return load_pairs(bytes + four * 32 + half * 16); };
+      sum_block<rows>(weights, x.bytes + b * block_inputs * rows, x.offset + b * rows, low, high);
+      scale_low = load(w.scales + b * panel_outputs), scale_high = load(w.scales + b * panel_outputs + 8);
     }
-    const v8 scale_low = load(w.scales + b * panel_outputs),
-             scale_high = load(w.scales + b * panel_outputs + 8);
 #pragma GCC unroll 8
     for (int64_t r = 0; r < rows; ++r) {
       const v8 scale = splat(x.scales[b * rows + r]);
-      const i32x8 bias = splat_int(format == WeightFormat::Q4 ? x.offset[b * rows + r] : 0);
-      left[r] += to_float(low[r] + bias) * (scale_low * scale);
-      right[r] += to_float(high[r] + bias) * (scale_high * scale);
+      left[r] += to_float(low[r]) * (scale_low * scale);
+      right[r] += to_float(high[r]) * (scale_high * scale);
     }
   }
 #pragma GCC unroll 8
@@ -251,7 +239,7 @@ ONCEOVER_LEAF_INLINE void integer_tile(const RowGroup& x, Slice w, TileC c, bool
 }
 
 // One group of rows against one slice.
-template <WeightFormat format, int64_t rows = tile_rows>
+template <WeightFormat format, int64_t rows = rows_of_group(format)>
 ONCEOVER_LEAF void slice_tile(const RowGroup& x, Slice w, TileC c, bool add) {
   if constexpr (rows > 1) {
     if (x.rows < rows) return slice_tile<format, rows - 1>(x, w, c, add);
@@ -284,7 +272,7 @@ ONCEOVER_LEAF void ask_for(const std::byte* part, int64_t bytes) {
 template <WeightFormat format>
 ONCEOVER_LEAF void many_rows(const PackedMatrix& w, int64_t first_panel, int64_t panels, const PackedRows& x,
                              int64_t first_group, int64_t groups, Output y, float* scratch) {
-  const Slice slice = carve_slice(scratch);
+  const Slice room = carve_slice(scratch);
   constexpr int64_t bytes_an_input =
       is_quantised(format) ? block_bytes(format) / block_inputs : panel_outputs * weight_bytes<format>;
   static_assert(!is_quantised(format) || block_bytes(format) % block_inputs == 0);
@@ -292,12 +280,12 @@ ONCEOVER_LEAF void many_rows(const PackedMatrix& w, int64_t first_panel, int64_t
   for (int64_t s = 0; s < x.slices(); ++s) {
     const int64_t first = s * slice_inputs, inputs = x.group(first_group, s).inputs;
     for (int64_t p = first_panel; p < end_panel; ++p) {
-      unpack_slice<format>(w.panel(p) + first * bytes_an_input, inputs, slice);
+      const Slice slice = unpack_slice<format>(w.panel(p) + first * bytes_an_input, inputs, room);
       if (p + 1 < end_panel) ask_for(w.panel(p + 1) + first * bytes_an_input, inputs * bytes_an_input);
       const int64_t column = p * panel_outputs, count = w.outputs - column;
       for (int64_t g = first_group; g < first_group + groups; ++g) {
         const RowGroup group = x.group(g, s);
-        const Output to = Output{y[g * tile_rows], y.stride}.columns(column);
+        const Output to = Output{y[g * rows_of_group(format)], y.stride}.columns(column);
         if (count >= panel_outputs) {
           slice_tile<format>(group, slice, {to.data, to.stride}, first > 0);
         } else {

@@ -18,7 +18,7 @@ constexpr Leaves table(const char* name) {
           .sum_squares = sum_squares,
           .add_scaled = add_scaled,
           .linear_few = linear_few,
-          .tile_rows = tile_rows,
+          .group_rows = group_rows,
           .pack_group = pack_group,
           .packed_few = packed_few,
           .packed_scratch = packed_scratch,
