@@ -42,7 +42,8 @@ TEST(Linear, AndItsGradientsEqualTheDefinition) {
         linear_backward_input(s, dy.view(), w.view(), dx.view());
         linear_backward_weight(s, dy.view(), x.view(), dw.view());
         const size_t in = static_cast<size_t>(inputs), out = static_cast<size_t>(outputs);
-        EXPECT_CLOSE(minus(dx.dense(), dx_before), product(dy.dense(), transposed(w.dense(), in), out), 1e-5);
+        const Doubles dx_expected = product(dy.dense(), transposed(w.dense(), in), out);
+        EXPECT_LE(relative_error(minus(dx.dense(), dx_before), dx_expected, std::sqrt(outputs)), 1e-5);
         EXPECT_CLOSE(
             minus(dw.dense(), dw_before),
             product(transposed(dy.dense(), out), transposed(x.dense(), in), static_cast<size_t>(rows)), 1e-5);

@@ -61,9 +61,10 @@ inline Doubles minus(Doubles a, const Doubles& b) {
 // inputs are near 1, so a value that cancels to nothing keeps their rounding.
 constexpr double least_size = 0.3;
 
-// The largest difference over the largest expected magnitude.
-inline double relative_error(const Doubles& got, const Doubles& expected) {
-  double difference = 0, size = least_size;
+// The largest difference over the largest expected magnitude, or over `typical` where that is larger: what
+// sums of as many numbers usually are, for results so few that they may all be small by chance.
+inline double relative_error(const Doubles& got, const Doubles& expected, double typical = least_size) {
+  double difference = 0, size = typical;
   for (size_t i = 0; i < expected.size(); ++i) {
     const double d = std::abs(got[i] - expected[i]);
     difference = std::isnan(d) ? INFINITY : std::max(difference, d);
