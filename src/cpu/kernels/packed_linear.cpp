@@ -8,7 +8,7 @@
 namespace onceover::kernels {
 namespace {
 
-// Groups of rows that share an unpacked slice of weights: their slices fill half of the L2 cache.
+// Groups of rows that share an unpacked slice of weights.
 constexpr int64_t groups_at_once = 40;
 
 // Panels of a piece of work, when there are many rows: few enough that threads end together.
