@@ -16,19 +16,16 @@ namespace {
 
 using Piece = SentencePieceModel::Piece;
 using Type = SentencePieceModel::Type;
+using Kind = SentencePieceModel::Kind;
 
-constexpr uint64_t bpe_model_type = 2;
 constexpr size_t max_piece_bytes = 1024;
 constexpr size_t max_pieces = size_t{1} << 22;
 
-// The settings outside the pieces, with the format's own defaults.
+// Settings that are checked and not kept, with the format's own defaults.
 struct Settings {
   uint64_t model_type = 1;
-  bool byte_fallback = false;
   bool whitespace_as_suffix = false;
-  bool remove_extra_whitespaces = true;
   bool escape_whitespaces = true;
-  bool has_charsmap = false;
 };
 
 Piece parse_piece(std::string_view message, const std::string& where) {
@@ -58,7 +55,7 @@ void parse_trainer_spec(std::string_view message, const std::string& where, Sent
         settings.whitespace_as_suffix = field.as_varint(where) != 0;
         break;
       case 35:
-        settings.byte_fallback = field.as_varint(where) != 0;
+        model.byte_fallback = field.as_varint(where) != 0;
         break;
       case 46:
         model.bos_piece = field.as_bytes(where);
@@ -81,13 +78,13 @@ void parse_normalizer_spec(std::string_view message, const std::string& where, S
   for (WireField field; reader.next(field);) {
     switch (field.number) {
       case 2:
-        settings.has_charsmap = !field.as_bytes(where).empty();
+        model.character_map = field.as_bytes(where);
         break;
       case 3:
         model.add_dummy_prefix = field.as_varint(where) != 0;
         break;
       case 4:
-        settings.remove_extra_whitespaces = field.as_varint(where) != 0;
+        model.removes_spaces = field.as_varint(where) != 0;
         break;
       case 5:
         settings.escape_whitespaces = field.as_varint(where) != 0;
@@ -98,18 +95,16 @@ void parse_normalizer_spec(std::string_view message, const std::string& where, S
   }
 }
 
-void check_settings(const Settings& settings, const std::string& where) {
-  const auto refuse = [&](const char* found) {
-    throw Error(
-        "{}: expected a SentencePiece BPE model with byte fallback and the identity normaliser, found {}",
-        where, found);
+Kind kind_of(const Settings& settings, const std::string& where) {
+  const auto refuse = [&](const std::string& found) {
+    throw Error("{}: expected a SentencePiece model of unigrams, BPE or characters, found {}", where, found);
   };
-  if (settings.model_type != bpe_model_type) refuse("another model type (unigram, word or char)");
-  if (settings.has_charsmap) refuse("a normalisation table (precompiled_charsmap)");
-  if (settings.remove_extra_whitespaces) refuse("remove_extra_whitespaces = true, which would lose spaces");
+  if (settings.model_type == 3) refuse("a word model");
+  if (settings.model_type < 1 || settings.model_type > 4)
+    refuse(fmt::format("model type {}", settings.model_type));
   if (!settings.escape_whitespaces) refuse("escape_whitespaces = false");
   if (settings.whitespace_as_suffix) refuse("treat_whitespace_as_suffix = true");
-  if (!settings.byte_fallback) refuse("no byte fallback");
+  return static_cast<Kind>(settings.model_type);
 }
 
 void check_piece(const Piece& piece, size_t id, const std::string& where) {
@@ -138,13 +133,25 @@ void check_byte_pieces(const SentencePieceModel& model, const std::string& where
   std::array<bool, 256> found{};
   for (const Piece& piece : model.pieces) {
     if (piece.type != Type::Byte) continue;
+    if (!model.byte_fallback)
+      throw Error("{}: byte piece '{}', but no byte fallback", where, printable(piece.text));
     const int byte = byte_of(piece.text);
     if (byte < 0) throw Error("{}: byte piece '{}' is not of the form <0xNN>", where, printable(piece.text));
     found[static_cast<size_t>(byte)] = true;
   }
   const auto missing = std::find(found.begin(), found.end(), false);
-  if (missing != found.end())
+  if (model.byte_fallback && missing != found.end())
     throw Error("{}: byte piece <0x{:02X}> is missing", where, missing - found.begin());
+}
+
+// Without one the library would spell a space as the three bytes of U+2581.
+void check_space_piece(const SentencePieceModel& model, const std::string& where) {
+  const bool found = std::any_of(model.pieces.begin(), model.pieces.end(), [&](const Piece& piece) {
+    const bool given = piece.type == Type::Normal || piece.type == Type::UserDefined ||
+                       (piece.type == Type::Unused && model.kind != Kind::Unigram);
+    return given && piece.text == "\xE2\x96\x81";
+  });
+  if (model.byte_fallback && !found) throw Error("{}: no piece for the space (U+2581)", where);
 }
 
 // The library collects the user-defined symbols that begin at one place into 64 slots without looking at
@@ -172,23 +179,22 @@ void check_sentencepiece_pieces(const SentencePieceModel& model, const std::stri
     throw Error("{}: {} pieces, expected at most {}", where, model.pieces.size(), max_pieces);
   std::unordered_set<std::string_view> texts;
   size_t unknown = 0;
-  bool has_space = false;
   for (size_t id = 0; id < model.pieces.size(); id++) {
     check_piece(model.pieces[id], id, where);
     unknown += model.pieces[id].type == Type::Unknown;
-    has_space = has_space || model.pieces[id].text == "\xE2\x96\x81";
     if (texts.insert(model.pieces[id].text).second) continue;
     throw Error("{}: piece {} ('{}') occurs twice", where, id, printable(model.pieces[id].text));
   }
   if (unknown != 1) throw Error("{}: {} pieces of type unknown, expected 1", where, unknown);
-  // Without it the library would spell a space as the three bytes of U+2581.
-  if (!has_space) throw Error("{}: no piece for the space (U+2581)", where);
+  check_space_piece(model, where);
   check_byte_pieces(model, where);
   check_symbol_nesting(model, where);
 }
 
 SentencePieceModel parse_sentencepiece_model(std::string_view message, const std::string& where) {
   SentencePieceModel model;
+  model.byte_fallback = false;  // the format's defaults
+  model.removes_spaces = true;
   Settings settings;
   WireReader reader(message, where);
   for (WireField field; reader.next(field);) {
@@ -197,7 +203,7 @@ SentencePieceModel parse_sentencepiece_model(std::string_view message, const std
     if (field.number == 3) parse_normalizer_spec(field.as_bytes(where), where, model, settings);
     if (model.pieces.size() > max_pieces) break;
   }
-  check_settings(settings, where);
+  model.kind = kind_of(settings, where);
   check_sentencepiece_pieces(model, where);
   return model;
 }
@@ -212,9 +218,9 @@ std::string sentencepiece_message(const SentencePieceModel& model, bool dummy_pr
     message.bytes(1, one.message());
   }
   WireWriter trainer;
-  trainer.varint(3, bpe_model_type);
+  trainer.varint(3, static_cast<uint64_t>(model.kind));
   trainer.varint(4, model.pieces.size());
-  trainer.varint(35, 1);
+  trainer.varint(35, model.byte_fallback ? 1 : 0);
   trainer.bytes(46, model.bos_piece);
   trainer.bytes(47, model.eos_piece);
   trainer.bytes(48, model.pad_piece);

@@ -1,6 +1,7 @@
-// Text is encoded word by word where no piece can span two words, which the vocabulary tells: BPE merges only
-// neighbours whose union is a piece, so a border that no piece crosses is a border of the ids too, and words
-// can be remembered.
+// BPE's text is encoded word by word where no piece can span two words, which the vocabulary tells: BPE
+// merges only neighbours whose union is a piece, so a border that no piece crosses is a border of the ids
+// too, and words can be remembered. Not so unigrams': of two ways to cut a word that sum to the same,
+// rounding decides, and so what stands before the word.
 #include "text/sentencepiece_tokenizer.h"
 
 #include <sentencepiece_processor.h>
@@ -19,11 +20,13 @@ namespace onceover {
 namespace {
 
 using Type = SentencePieceModel::Type;
+using Kind = SentencePieceModel::Kind;
 
 constexpr std::string_view space_symbol = "\xE2\x96\x81";
 constexpr size_t max_model_bytes = size_t{64} << 20;
 constexpr size_t max_chunk_bytes = size_t{1}
                                    << 20;  // the library counts in int and needs some 100 bytes a byte
+constexpr size_t max_unknown_run = 1024;   // of characters: the library takes time of its square
 
 std::string with_spaces(std::string_view text) {
   std::string spaced;
@@ -76,6 +79,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::string message, const std::s
       model_(parse_sentencepiece_model(message_, where)),
       processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()),
       cache_(std::make_unique<PieceCache>()) {
+  if (model_.normalizes() || !model_.byte_fallback) normalizer_.emplace(model_, where);
   find_pieces();
   const auto status = processor_->LoadFromSerializedProto(sentencepiece_message(model_));
   if (!status.ok()) throw Error("{}: the sentencepiece library refuses it: {}", where, status.ToString());
@@ -89,6 +93,9 @@ void SentencePieceTokenizer::find_pieces() {
     const auto& piece = model_.pieces[static_cast<size_t>(id)];
     bytes_.push_back(bytes_of(piece));
     const std::string& bytes = bytes_.back();
+    if (piece.type == Type::Unknown) unknown_ = id;
+    for (size_t at = 0; !model_.byte_fallback && at < bytes.size();)
+      characters_.insert(next_code_point(bytes, at));
     if (piece.type == Type::Byte) byte_ids_[static_cast<unsigned char>(bytes[0])] = id;
     if (piece.type == Type::Control && piece.text == model_.bos_piece) specials_.bos = id;
     if (piece.type == Type::Control && piece.text == model_.eos_piece) specials_.eos = id;
@@ -101,10 +108,17 @@ void SentencePieceTokenizer::find_pieces() {
 
 void SentencePieceTokenizer::encode(std::string_view text, TextPosition position,
                                     std::vector<int>& ids) const {
+  if (!normalizer_) return encode_exactly(text, position, ids);
+  const bool prefix = position == TextPosition::Start ? model_.add_dummy_prefix : model_.removes_spaces;
+  encode_normal(normalizer_->apply(text, prefix), ids);
+}
+
+void SentencePieceTokenizer::encode_exactly(std::string_view text, TextPosition position,
+                                            std::vector<int>& ids) const {
   if (text.empty()) return;
   std::string first;  // the text's first word behind the space that the model wants before it
   if (position == TextPosition::Start && model_.add_dummy_prefix) {
-    const std::string_view clean = text.substr(0, clean_bytes(text.substr(0, max_chunk_bytes)));
+    const std::string_view clean = text.substr(0, clean_bytes(text.substr(0, 2 * max_chunk_bytes)));
     const std::string_view word = clean.empty() ? clean : next_chunk(clean);
     encode_chunk(first.append(1, ' ').append(word), ids);
     text.remove_prefix(word.size());
@@ -127,6 +141,35 @@ std::vector<int> SentencePieceTokenizer::encode_prompt(std::string_view text, st
   return ids;
 }
 
+// Chunk by chunk; as in the library, unknown characters that follow each other give one id.
+void SentencePieceTokenizer::encode_normal(std::string_view text, std::vector<int>& ids) const {
+  if (model_.byte_fallback) return encode_clean(text, ids);
+  const std::string shorter = shorten_unknown(text);
+  std::vector<int> chunk_ids;
+  bool after_unknown = false;
+  for (std::string_view rest = shorter; !rest.empty();) {
+    const std::string_view chunk = next_chunk(rest);
+    chunk_ids.clear();
+    encode_chunk(chunk, chunk_ids);
+    rest.remove_prefix(chunk.size());
+    const bool goes_on = after_unknown && !chunk_ids.empty() && chunk_ids.front() == unknown_;
+    ids.insert(ids.end(), chunk_ids.begin() + (goes_on ? 1 : 0), chunk_ids.end());
+    after_unknown = !chunk_ids.empty() && chunk_ids.back() == unknown_;
+  }
+}
+
+std::string SentencePieceTokenizer::shorten_unknown(std::string_view normal) const {
+  std::string shorter;
+  shorter.reserve(normal.size());
+  size_t run = 0;
+  for (size_t at = 0; at < normal.size();) {
+    const size_t start = at;
+    run = characters_.contains(next_code_point(normal, at)) ? 0 : run + 1;
+    if (run <= max_unknown_run) shorter += normal.substr(start, at - start);
+  }
+  return shorter;
+}
+
 void SentencePieceTokenizer::encode_clean(std::string_view text, std::vector<int>& ids) const {
   while (!text.empty()) {
     const std::string_view chunk = next_chunk(text);
@@ -136,16 +179,26 @@ void SentencePieceTokenizer::encode_clean(std::string_view text, std::vector<int
 }
 
 std::string_view SentencePieceTokenizer::next_chunk(std::string_view text) const {
-  size_t end = text.size();
-  if (splits_at_newline_ && text[0] == '\n') {
-    end = std::min(text.find_first_not_of('\n'), text.size());
-  } else if (splits_at_space_) {
+  const size_t end = model_.kind == Kind::Unigram ? text.size() : end_of_word(text);
+  return text.substr(0, end > max_chunk_bytes ? place_to_cut(text) : end);
+}
+
+size_t SentencePieceTokenizer::end_of_word(std::string_view text) const {
+  if (splits_at_newline_ && text[0] == '\n') return std::min(text.find_first_not_of('\n'), text.size());
+  if (splits_at_space_) {
     const size_t word = std::min(text.find_first_not_of(' '), text.size());
-    end = std::min(text.find_first_of(splits_at_newline_ ? " \n" : " ", word), text.size());
-  } else if (splits_at_newline_) {
-    end = std::min(text.find('\n'), text.size());
+    return std::min(text.find_first_of(splits_at_newline_ ? " \n" : " ", word), text.size());
   }
-  return text.substr(0, end > max_chunk_bytes ? utf8_cut(text, max_chunk_bytes) : end);
+  return splits_at_newline_ ? std::min(text.find('\n'), text.size()) : text.size();
+}
+
+// Before a word where that cannot change ids, else between two characters.
+size_t SentencePieceTokenizer::place_to_cut(std::string_view text) const {
+  const size_t most = utf8_cut(text, max_chunk_bytes);
+  for (size_t at = most; splits_at_space_ && at > 1; at--) {
+    if (text[at] == ' ' && text[at - 1] != ' ') return at;
+  }
+  return most;
 }
 
 void SentencePieceTokenizer::encode_chunk(std::string_view chunk, std::vector<int>& ids) const {
@@ -172,7 +225,9 @@ void SentencePieceTokenizer::save(const std::filesystem::path& directory) const 
 }
 
 uint64_t SentencePieceTokenizer::fingerprint() const {
-  return hash64(sentencepiece_message(model_), model_.add_dummy_prefix ? 1 : 0);
+  const uint64_t pieces = hash64(sentencepiece_message(model_), model_.add_dummy_prefix ? 1 : 0);
+  return model_.normalizes() ? hash64(model_.character_map, pieces + (model_.removes_spaces ? 1 : 0))
+                             : pieces;
 }
 
 }  // namespace onceover

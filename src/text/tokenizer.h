@@ -61,7 +61,8 @@ class Tokenizer {
   // True when encode() puts a space before a text's start and decode() takes it away again.
   virtual bool adds_leading_space() const { return false; }
 
-  // False when encode() may change the text, or has no token for some byte (an Error when it meets one).
+  // False when encode() may change the text, or has no token for some byte: an Error when it meets one, or
+  // the unknown token in a SentencePiece model, where the library gives that.
   virtual bool is_exact() const { return true; }
 
   // Writes what load_tokenizer() reads into an existing checkpoint directory, file by file atomically.
