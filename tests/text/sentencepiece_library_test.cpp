@@ -6,11 +6,32 @@
 #include <map>
 
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 #include "support/places.h"
 #include "text/sentencepiece_models.h"
 
 namespace onceover {
 namespace {
+
+class Lines : public sentencepiece::SentenceIterator {
+ public:
+  bool done() const override { return at_ == repeats * lines().size(); }
+  void Next() override { at_++; }
+  const std::string& value() const override { return lines()[at_ % lines().size()]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  static constexpr size_t repeats = 20;
+  static const std::vector<std::string>& lines() {
+    static const std::vector<std::string> all = [] {
+      std::vector<std::string> lines = thirty_scripts();
+      lines.emplace_back("the theme of the thesis: aaa 111  (x) <sep> the end 2024");
+      return lines;
+    }();
+    return all;
+  }
+  size_t at_ = 0;
+};
 
 struct Trained {
   std::string name, model;
@@ -19,11 +40,6 @@ struct Trained {
 
 std::string train(const std::string& type, const std::string& rule, int size, bool fallback,
                   std::unordered_map<std::string, std::string> more = {}) {
-  std::vector<std::string> sentences;
-  for (int i = 0; i < 20; i++) {
-    for (const auto& line : thirty_scripts()) sentences.push_back(line);
-    sentences.push_back("the theme of the thesis: aaa 111  (x) <sep> 2024");
-  }
   more.insert({{"model_type", type},
                {"normalization_rule_name", rule},
                {"vocab_size", std::to_string(size)},
@@ -32,8 +48,9 @@ std::string train(const std::string& type, const std::string& rule, int size, bo
                {"byte_fallback", fallback ? "true" : "false"},
                {"user_defined_symbols", "<sep>,ﬁ,ab"},
                {"minloglevel", "2"}});
+  Lines lines;
   std::string model;
-  const auto status = sentencepiece::SentencePieceTrainer::Train(more, sentences, &model);
+  const auto status = sentencepiece::SentencePieceTrainer::Train(more, &lines, &model);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return model;
 }
@@ -81,7 +98,8 @@ void expect_ids_of_library(const SentencePieceTokenizer& tokenizer,
   const auto ids = tokenizer.encode(text);
   const auto expected = library.EncodeAsIds(text);
   ASSERT_EQ(ids, expected) << text;
-  if (std::count(ids.begin(), ids.end(), library.unk_id()) > 0) return;
+  // The library shows the unknown piece as a mark, and takes away more than one space that U+2581 wrote.
+  if (std::count(ids.begin(), ids.end(), library.unk_id()) > 0 || text.find("▁") != text.npos) return;
   std::string back;
   ASSERT_TRUE(library.Decode(ids, &back).ok());
   ASSERT_EQ(tokenizer.decode(ids), back) << text;
