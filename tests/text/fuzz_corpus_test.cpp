@@ -13,9 +13,11 @@ namespace {
 TEST(FuzzCorpus, OfSentencePieceModelsIsAnsweredAsEver) {
   const auto names = accepted_seeds("sentencepiece_model", [](const std::string& bytes) {
     const SentencePieceTokenizer tokenizer(bytes, "seed");
-    EXPECT_EQ(tokenizer.decode(tokenizer.encode(" a aa\xFF")), " a aa\xFF");
+    const std::string back = tokenizer.decode(tokenizer.encode(" a aa\xFF"));
+    EXPECT_TRUE(!tokenizer.is_exact() || back == " a aa\xFF") << back;
   });
-  EXPECT_EQ(names, (std::set<std::string>{"no_dummy_prefix", "ok", "user_defined"}));
+  EXPECT_EQ(names, (std::set<std::string>{"characters", "no_dummy_prefix", "normalized", "ok", "unigram",
+                                          "unknown", "user_defined"}));
 }
 
 TEST(FuzzCorpus, OfTokenizerJsonIsAnsweredAsEver) {
