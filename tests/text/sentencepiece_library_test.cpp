@@ -3,7 +3,9 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <array>
 #include <map>
+#include <thread>
 
 #include "base/mapped_file.h"
 #include "base/utf8.h"
@@ -173,6 +175,26 @@ TEST(SentencePieceOfAnyKind, PutsASpaceBetweenStretchesWhereTheModelRemovesSpace
   tokenizer.encode("the theme\n", TextPosition::Start, ids);
   tokenizer.encode("of the thesis", TextPosition::Inside, ids);
   EXPECT_EQ(tokenizer.decode(ids), "the theme of the thesis");
+}
+
+TEST(SentencePieceOfAnyKind, ThreadsShareATokeniser) {
+  std::mt19937 random(fresh_seed());
+  std::vector<std::string> texts;
+  for (int i = 0; i < 200; i++) texts.push_back(any_text(random));
+  for (const size_t kind : {0, 5}) {
+    const SentencePieceTokenizer tokenizer(models()[kind].model, models()[kind].name);
+    std::array<std::vector<std::vector<int>>, 4> ids;
+    std::vector<std::thread> threads;
+    for (auto& mine : ids) {
+      threads.emplace_back([&] {
+        for (const auto& text : texts) mine.push_back(tokenizer.encode(text));
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (size_t i = 0; i < texts.size(); i++) {
+      for (const auto& mine : ids) ASSERT_EQ(mine[i], tokenizer.encode(texts[i]));
+    }
+  }
 }
 
 TEST(SentencePieceOfAnyKind, HasAFingerprintOfItsOwn) {
