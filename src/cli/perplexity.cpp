@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -26,11 +27,12 @@ namespace onceover {
 namespace {
 
 constexpr size_t max_text_bytes = size_t{1} << 30;
+constexpr int64_t usual_context = 512;
 
 struct PerplexityFlags {
   std::vector<std::string> texts;
   ModelChoice model;
-  std::string shards, against, context = "512", stride;
+  std::string shards, against, context, stride;
   int64_t max_tokens = 0;
   bool json = false;
 };
@@ -120,10 +122,14 @@ void measure(const PerplexityFlags& flags) {
   if (flags.texts.empty() == flags.shards.empty()) {
     throw Error("expected text files or --shards FOLDER, found {}", flags.texts.empty() ? "neither" : "both");
   }
-  PerplexityOptions options;
-  options.context = parse_tokens(flags.context, "--context");
-  options.stride = flags.stride.empty() ? options.context : parse_tokens(flags.stride, "--stride");
+  const int64_t context = flags.context.empty() ? 0 : parse_tokens(flags.context, "--context");
+  const int64_t stride = flags.stride.empty() ? 0 : parse_tokens(flags.stride, "--stride");
   const LoadedModel model = load_model(flags.model);
+  PerplexityOptions options;
+  options.context = flags.context.empty()
+                        ? std::min<int64_t>(usual_context, model.config.max_position_embeddings)
+                        : context;
+  options.stride = flags.stride.empty() ? options.context : stride;
   if (options.context > model.config.max_position_embeddings) {
     fmt::print(stderr, "warning: --context {} is beyond the model's max_position_embeddings of {}\n",
                options.context, model.config.max_position_embeddings);
@@ -167,9 +173,11 @@ Action perplexity_verb(CLI::App& app) {
   app.add_option("--shards", flags->shards, "score the held-out tokens of this folder of shards instead")
       ->type_name("FOLDER");
   add_model_options(app, flags->model);
-  app.add_option("--context", flags->context, "tokens of a window: 512, 8K")
-      ->type_name("N")
-      ->capture_default_str();
+  app.add_option(
+         "--context", flags->context,
+         "tokens of a window: 512, 8K; 512, or as many as the model's config has when those are fewer, "
+         "when left out")
+      ->type_name("N");
   app.add_option("--stride", flags->stride,
                  "tokens from one window's start to the next; below the context windows overlap; the context "
                  "when left out")

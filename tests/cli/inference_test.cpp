@@ -131,5 +131,13 @@ TEST_F(Inference, AContextBeyondTheModelsOwnIsMeasuredWithAWarning) {
   EXPECT_FALSE(contains(within.err, "warning")) << within.err;
 }
 
+TEST_F(Inference, AModelOfFewPositionsIsMeasuredInWindowsOfAsMany) {
+  const std::string file = text("text", 600);
+  const ProgramResult plain = run("perplexity", {file, "--json"});
+  EXPECT_FALSE(contains(plain.err, "warning")) << plain.err;
+  EXPECT_EQ(plain.out, run("perplexity", {file, "--json", "--context", "500"}).out);
+  EXPECT_NE(plain.out, run("perplexity", {file, "--json", "--context", "512"}).out);
+}
+
 }  // namespace
 }  // namespace onceover
