@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/mapped_file.h"
 #include "cli/program.h"
 #include "support/random.h"
 #include "support/temporary_folder.h"
@@ -88,6 +89,19 @@ TEST_F(Quantize, RefusesWhatItCannotDoAndSaysWhy) {
   std::filesystem::resize_file(path("q8/model.safetensors"),
                                std::filesystem::file_size(path("q8/model.safetensors")) - 64);
   EXPECT_TRUE(has(complaint({"generate", "a", "--model", path("q8")}), "model.safetensors"));
+}
+
+TEST_F(Quantize, SaysWhatToDoWithPackedWeightsOfAnotherVersion) {
+  ASSERT_EQ(run_program({"quantize", path("model"), path("q8"), "--weights", "q8"}).status, 0);
+  Json state = Json::parse(read_text_file(path("q8/state.json"), 1 << 20));
+  state["state"]["packed"]["version"] = 1;
+  std::ofstream(path("q8/state.json")) << state;
+  const ProgramResult result = run_program({"generate", "a", "--model", path("q8")});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(
+      result.err.find("packed weights of version 1, expected 2; run onceover quantize on the original again"),
+      std::string::npos)
+      << result.err;
 }
 
 TEST(Bench, MeasuresAPresetInEveryForm) {
