@@ -28,13 +28,18 @@ void pack_rows(const Leaves& leaf, const PackedMatrix& w, Input x, const PackedR
   }
 }
 
-void few(const Leaves& leaf, const PackedMatrix& w, const RowGroup& x, Output y) {
-  const int64_t panels = w.panels();
-  const int threads = threads_for(operations(x.rows, w), panels);
+void few(const Leaves& leaf, const PackedMatrix& w, const PackedRows& x, Output y) {
+  const int64_t panels = w.panels(), groups = x.groups();
+  const int64_t at_once = groups == 1 ? panels : 1;  // panels that one group reads before the next does
+  const int threads = threads_for(operations(x.rows(), w), panels);
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
   for (int64_t part = 0; part < threads; ++part) {
-    const int64_t first = panels * part / threads;
-    leaf.packed_few(w, first, panels * (part + 1) / threads - first, x, y);
+    const int64_t end = panels * (part + 1) / threads;
+    for (int64_t first = panels * part / threads; first < end; first += at_once) {
+      const int64_t count = std::min(at_once, end - first);
+      for (int64_t g = 0; g < groups; ++g)
+        leaf.packed_few(w, first, count, x.group(g, 0), {y[g * x.group_rows()], y.stride});
+    }
   }
 }
 
@@ -63,7 +68,7 @@ void packed_linear(int64_t rows, Input x, const PackedMatrix& w, Output y) {
   thread_local PackedRows packed;
   packed.reserve(w.format, rows, w.inputs);
   pack_rows(leaf, w, x, packed);
-  if (packed.groups() == 1) return few(leaf, w, packed.group(0, 0), y);
+  if (packed.are_few()) return few(leaf, w, packed, y);
   many(leaf, w, packed, y);
 }
 

@@ -2,7 +2,7 @@
 //
 // A row's result is bit-equal whatever rows stand beside it and however many threads share the work.
 // Activations that meet quantised weights become integers with a scale for every 32 of them (packed_rows.h):
-// 16 bits for Q8, 8 bits for Q4, in both cases an error far below that of the weights.
+// 7 bits of the largest of four for Q8, 8 bits of the largest of 32 for Q4.
 #pragma once
 #include "cpu/kernels/packed_matrix.h"
 #include "cpu/kernels/packed_rows.h"

@@ -8,7 +8,7 @@ namespace onceover::kernels {
 
 void PackedRows::reserve(WeightFormat format, int64_t rows, int64_t inputs) {
   format_ = format, rows_ = rows, inputs_ = inputs, group_rows_ = leaves().group_rows(format);
-  slice_ = groups() > 1 ? slice_inputs : std::max<int64_t>(inputs, 1);
+  slice_ = are_few() ? std::max<int64_t>(inputs, 1) : slice_inputs;
   if (!is_quantised(format)) {
     values_.reserve(rows * inputs);
     return;

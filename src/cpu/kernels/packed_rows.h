@@ -1,10 +1,11 @@
 // Rows of activations in the order in which the register tiles read them, as numbers that a weight format
 // multiplies.
 //
-// Rows lie in groups of Leaves::group_rows, the last as long as it comes, and where there is more than one
-// group, inputs in slices of slice_inputs: first all groups of the first slice, so that what is multiplied
-// with a slice of weights is one run of memory. F32, F16 and BF16 weights meet floats: [inputs][rows of the
-// group]. Q8 and Q4 weights meet integers with a scale for each row's block of 32 inputs.
+// Rows lie in groups of Leaves::group_rows, the last as long as it comes, and where there are more than
+// few_groups, inputs in slices of slice_inputs: first all groups of the first slice, so that what is
+// multiplied with a slice of weights is one run of memory. F32, F16 and BF16 weights meet floats:
+// [inputs][rows of the group]. Q8 and Q4 weights meet integers with a scale for each row's block of 32
+// inputs.
 //
 // Q8 meets fours of 7 bits with a factor of their own, x = scale * factor * q, |q| <= 64, factor <= 4096.
 // AVX2 multiplies bytes at twice the rate of floats, but adds two products of 8 by 8 bits only with
@@ -23,6 +24,9 @@ namespace onceover::kernels {
 // Weights of a panel that are multiplied at a time. Floats of so many do not fit the L1 cache; shorter
 // slices, which do, were slower by 5% (floats) to 14% (Q4): sums go through memory once a slice.
 constexpr int64_t slice_inputs = 1024;
+
+// So many groups read a panel one after another as it lies; unpacking it would cost more.
+constexpr int64_t few_groups = 4;
 
 // Four inputs of a row.
 struct Four {
@@ -50,6 +54,7 @@ class PackedRows {
   int64_t rows() const { return rows_; }
   int64_t group_rows() const { return group_rows_; }
   int64_t groups() const { return (rows_ + group_rows_ - 1) / group_rows_; }
+  bool are_few() const { return groups() <= few_groups; }
   int64_t slices() const { return (inputs_ + slice_ - 1) / slice_; }
   RowGroup group(int64_t index, int64_t slice) const;
 
